@@ -1,0 +1,1 @@
+//! Walking the plan's steps: server starts, order, resume, claims, interrupts.

@@ -1,0 +1,225 @@
+//! What can be typed; no behaviour.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Says how fast an image or video model server is.
+#[derive(Debug, Parser)]
+#[command(name = "omni-bench", version, max_term_width = 100, disable_help_subcommand = true)]
+pub struct Cli {
+    /// Talk less: no progress, no notes.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Talk more; twice for the wire.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// Never draw a progress bar.
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Carry out a scenario: plan, warm up, drive, record, and write tables and the page.
+    Run(RunArgs),
+    /// Show what a scenario would do, without sending anything.
+    Plan(PlanArgs),
+    /// Check a scenario and report every problem at once.
+    Validate(ScenarioArgs),
+    /// Print every resolved value of a scenario with the layer it came from.
+    Explain(ExplainArgs),
+    /// Write a commented scenario to start from.
+    Init(InitArgs),
+    /// Print the JSON Schema of a file format.
+    Schema(SchemaArgs),
+    /// Serve the simulator on its own.
+    Simulate(SimulateArgs),
+    /// Print a completion script for a shell.
+    Completions(CompletionsArgs),
+}
+
+/// A scenario and what is laid over it.
+#[derive(Debug, Clone, Args)]
+pub struct ScenarioArgs {
+    /// Scenario file, TOML or YAML.
+    pub scenario: PathBuf,
+    /// Set a key, like `traffic.requests=20` or `variants.seqs-8.gpus=4`; may be given often.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// Arguments of `plan`.
+#[derive(Debug, Clone, Args)]
+pub struct PlanArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Only runs whose id matches; `*` stays within a segment, `**` crosses; may be given often.
+    #[arg(long, value_name = "GLOB")]
+    pub only: Vec<String>,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
+    pub format: PlanFormat,
+    /// Plan for the embedded simulator.
+    #[arg(long)]
+    pub simulate: bool,
+    /// Time base of the simulator.
+    #[arg(long, requires = "simulate", value_name = "N")]
+    pub speed: Option<f64>,
+    /// Ignore `[server]` and use `url`.
+    #[arg(long, conflicts_with = "simulate")]
+    pub no_server: bool,
+    /// Repeats of each run.
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<u32>,
+}
+
+/// Output formats of `plan`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// A table for people.
+    Table,
+    /// JSON for programs.
+    Json,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Clone, Args)]
+pub struct ExplainArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
+    pub format: PlanFormat,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArgs {
+    /// The scenario.
+    #[command(flatten)]
+    pub scenario: ScenarioArgs,
+    /// Only runs whose id matches; `*` stays within a segment, `**` crosses; may be given often.
+    #[arg(long, value_name = "GLOB")]
+    pub only: Vec<String>,
+    /// Answer from the embedded simulator; replaces `[server]` and `url`.
+    #[arg(long)]
+    pub simulate: bool,
+    /// Time base of the simulator [default: the scenario's, else 20].
+    #[arg(long, requires = "simulate", value_name = "N")]
+    pub speed: Option<f64>,
+    /// Ignore `[server]` and use `url`.
+    #[arg(long, conflicts_with = "simulate")]
+    pub no_server: bool,
+    /// Folder of all results.
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub out: PathBuf,
+    /// Complete an earlier results folder.
+    #[arg(long, value_name = "DIR")]
+    pub resume: Option<PathBuf>,
+    /// Repeats of each run.
+    #[arg(long, value_name = "N")]
+    pub repeats: Option<u32>,
+    /// Keep the pictures and videos that come back.
+    #[arg(long)]
+    pub save_media: bool,
+    /// Stop at the first run that fails.
+    #[arg(long)]
+    pub fail_fast: bool,
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Clone, Args)]
+pub struct InitArgs {
+    /// File to write; `.yaml` or `.yml` makes YAML.
+    #[arg(default_value = "scenario.toml")]
+    pub file: PathBuf,
+    /// Overwrite an existing file.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Clone, Args)]
+pub struct SchemaArgs {
+    /// Which format.
+    #[arg(value_enum)]
+    pub name: SchemaName,
+}
+
+/// Formats that have a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// A scenario file.
+    Scenario,
+    /// A line of `records.jsonl`.
+    Record,
+    /// `results.json`.
+    Summary,
+}
+
+/// Arguments of `simulate`.
+#[derive(Debug, Clone, Args)]
+pub struct SimulateArgs {
+    /// Port; 0 picks a free one.
+    #[arg(long, default_value_t = 8091)]
+    pub port: u16,
+    /// Address to bind.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub host: String,
+    /// Model id to serve.
+    #[arg(long, default_value = "Qwen/Qwen-Image")]
+    pub model: String,
+    /// Time base: answer this much faster than modelled.
+    #[arg(long, default_value_t = 1.0)]
+    pub speed: f64,
+    /// Cost model by name; default the one that fits the model.
+    #[arg(long)]
+    pub profile: Option<String>,
+    /// Relative spread of service times.
+    #[arg(long, default_value_t = 0.0)]
+    pub noise: f64,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Answer at once from prepared bodies, without a cost model.
+    #[arg(long)]
+    pub null: bool,
+    /// Take model, layout and simulator settings from a scenario.
+    #[arg(long, value_name = "FILE", requires = "variant")]
+    pub scenario: Option<PathBuf>,
+    /// Variant of the scenario.
+    #[arg(long, requires = "scenario")]
+    pub variant: Option<String>,
+    /// Serve flags as a vLLM-Omni server takes them (`--cfg-parallel-size 2 --max-num-seqs 8 --step-execution …`).
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "SERVE_FLAGS")]
+    pub serve_flags: Vec<String>,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Clone, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,31 @@
+//! One file per subcommand; the only place where stages are wired together.
+
+mod completions;
+mod explain;
+mod init;
+mod plan;
+mod run;
+mod schema;
+mod simulate;
+mod ui;
+mod validate;
+
+pub use ui::Ui;
+
+use crate::cli::{Cli, Command};
+use crate::exit::Exit;
+
+/// Carries out what was typed.
+pub fn dispatch(cli: &Cli) -> Exit {
+    let ui = Ui::new(cli);
+    match &cli.command {
+        Command::Run(args) => run::run(args, ui),
+        Command::Plan(args) => plan::run(args, ui),
+        Command::Validate(args) => validate::run(args, ui),
+        Command::Explain(args) => explain::run(args, ui),
+        Command::Init(args) => init::run(args, ui),
+        Command::Schema(args) => schema::run(args, ui),
+        Command::Simulate(args) => simulate::run(args, ui),
+        Command::Completions(args) => completions::run(args, ui),
+    }
+}

@@ -1,0 +1,7 @@
+//! The wire: one file per API. In: a [`crate::workload::Request`]. Out: a request body as segments,
+//! and a judge that is fed the reply as it arrives and says what really came back. Opens no
+//! connection and keeps no body.
+
+mod types;
+
+pub use types::{Body, JobState, JobStatus, Reply, SaveMedia, Verdict, Wire};

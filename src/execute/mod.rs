@@ -1,0 +1,1 @@
+//! Driving one run: dispatcher, pacing, warm-up, calibration, cancellation, progress.

@@ -1,0 +1,93 @@
+//! Where things stand in a results folder.
+
+use std::path::{Path, PathBuf};
+
+/// A results folder, `results/<scenario>/<stamp>-<hash>/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultsDir(PathBuf);
+
+impl ResultsDir {
+    /// The folder at this path; nothing is looked at.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// `plan.json`.
+    pub fn plan(&self) -> PathBuf {
+        self.0.join("plan.json")
+    }
+
+    /// The folder of a run; ids are relative paths made of safe names.
+    pub fn run(&self, id: &str) -> RunDir {
+        RunDir(self.0.join("runs").join(id))
+    }
+
+    /// The folder of the `number`-th server of a variant, from 1.
+    pub fn server(&self, variant: &str, number: u32) -> PathBuf {
+        self.0.join("servers").join(format!("{variant}-{number}"))
+    }
+
+    /// `results.json`.
+    pub fn results_json(&self) -> PathBuf {
+        self.0.join("results.json")
+    }
+}
+
+/// The folder of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunDir(PathBuf);
+
+impl RunDir {
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// `run.json`.
+    pub fn manifest(&self) -> PathBuf {
+        self.0.join("run.json")
+    }
+
+    /// `records.jsonl`.
+    pub fn records(&self) -> PathBuf {
+        self.0.join("records.jsonl")
+    }
+
+    /// `jobs.jsonl`.
+    pub fn jobs(&self) -> PathBuf {
+        self.0.join("jobs.jsonl")
+    }
+
+    /// `warmup.jsonl`.
+    pub fn warmup(&self) -> PathBuf {
+        self.0.join("warmup.jsonl")
+    }
+
+    /// `calibration.jsonl`.
+    pub fn calibration(&self) -> PathBuf {
+        self.0.join("calibration.jsonl")
+    }
+
+    /// `summary.json`.
+    pub fn summary(&self) -> PathBuf {
+        self.0.join("summary.json")
+    }
+
+    /// Folder of saved media.
+    pub fn media(&self) -> PathBuf {
+        self.0.join("media")
+    }
+
+    /// Where an earlier attempt of this run is kept.
+    #[must_use]
+    pub fn attempt(&self, number: u32) -> Self {
+        let mut name = self.0.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".attempt-{number}"));
+        Self(self.0.with_file_name(name))
+    }
+}

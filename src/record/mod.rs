@@ -1,0 +1,13 @@
+//! What happened: request records, run manifests, and the files that hold them. In: events of the
+//! executor. Out: lines that outlive a crash, and readers that skip what a crash tore. Computes no
+//! statistics.
+
+mod journal;
+mod layout;
+mod manifest;
+mod types;
+
+pub use journal::{Journal, JournalRead, read_journal};
+pub use layout::{ResultsDir, RunDir};
+pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
+pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status};

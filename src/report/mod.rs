@@ -1,0 +1,1 @@
+//! Numbers → text: one table model; Markdown, CSV, JSON, terminal; the dashboard page.

@@ -1,0 +1,230 @@
+//! `[datasets.NAME]`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+
+/// One workload: where prompts come from and the weighted request profiles.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Dataset {
+    /// Name in tables; default the dataset's name.
+    pub label: Option<String>,
+    /// What it is, in a few words.
+    pub description: Option<String>,
+    /// Where requests come from.
+    pub source: Option<Source>,
+    /// Weighted request profiles of a random dataset.
+    pub profiles: Vec<Profile>,
+    /// How profiles are drawn: `weighted` (default) or `stratified`.
+    pub sampling: Option<Sampling>,
+    /// Send a negative prompt with every request. Default false.
+    pub negative_prompt: Option<bool>,
+    /// Request fields that fill gaps: width, height, `num_inference_steps`, `num_frames`, fps, seed, ….
+    pub defaults: IndexMap<String, Value>,
+    /// Request fields that replace what the rows say; how often is reported.
+    #[serde(rename = "override")]
+    pub overrides: IndexMap<String, Value>,
+    /// File, folder or glob of a trace or custom dataset; several as a list. Relative to this file.
+    pub path: Option<PathList>,
+    /// Where to download the data from; needs `allow_download`.
+    pub url: Option<String>,
+    /// Expected SHA-256 of the data, as 64 hex digits.
+    pub sha256: Option<String>,
+    /// What to do when there are fewer rows than requests: `cycle`, `error` or `truncate`.
+    pub on_short: Option<OnShort>,
+    /// Synthetic reference images for every request.
+    pub images: Option<InputImages>,
+    /// Synthetic reference videos for every request.
+    pub videos: Option<InputImages>,
+    /// Which seed is sent: `none` (default), `fixed` (`defaults.seed`) or `per_request` (derived).
+    pub request_seed: Option<RequestSeed>,
+    /// Allow downloading `url`. Default false.
+    pub allow_download: Option<bool>,
+}
+
+/// Where a dataset's requests come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Synthetic prompts, shapes drawn from weighted profiles.
+    Random,
+    /// The `VBench` prompt list.
+    Vbench,
+    /// A recorded trace with time stamps.
+    Trace,
+    /// Rows of a JSONL or CSV file.
+    Custom,
+}
+
+/// How profiles are drawn.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampling {
+    /// Independent draws, equal to CPython's `random.Random(seed).choices`.
+    #[default]
+    Weighted,
+    /// Exact shares, in a seeded order.
+    Stratified,
+}
+
+/// What happens when a dataset has fewer rows than requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnShort {
+    /// Start again from the first row.
+    Cycle,
+    /// Refuse the plan.
+    Error,
+    /// Send fewer requests.
+    Truncate,
+}
+
+/// Which seed a request carries.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestSeed {
+    /// No seed is sent; the server draws one.
+    #[default]
+    None,
+    /// Every request sends `defaults.seed`.
+    Fixed,
+    /// Every request sends its own seed, derived from `traffic.seed`.
+    PerRequest,
+}
+
+/// Synthetic reference media of every request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputImages {
+    /// How many per request. Default 1.
+    pub count: Option<u32>,
+    /// Width in pixels; default the request's width, else 512.
+    pub width: Option<u32>,
+    /// Height in pixels; default the request's height, else 512.
+    pub height: Option<u32>,
+}
+
+/// One weighted request profile. Beyond `weight`, every key is a request field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// Relative weight; 1 when absent. Kept as written so that the plan can point at a bad one.
+    pub weight: Option<f64>,
+    /// Width, height, steps, frames, fps, prompt and any other request field.
+    pub fields: IndexMap<String, Value>,
+}
+
+impl Serialize for Profile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeMap;
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in &self.fields {
+            map.serialize_entry(key, value)?;
+        }
+        if let Some(weight) = self.weight {
+            map.serialize_entry("weight", &weight)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Profile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Table;
+        impl<'de> de::Visitor<'de> for Table {
+            type Value = Profile;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table of request fields and a weight")
+            }
+            fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> Result<Profile, A::Error> {
+                let mut profile = Profile { weight: None, fields: IndexMap::new() };
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == "weight" {
+                        profile.weight = Some(map.next_value()?);
+                    } else {
+                        profile.fields.insert(key, map.next_value()?);
+                    }
+                }
+                Ok(profile)
+            }
+        }
+        deserializer.deserialize_map(Table)
+    }
+}
+
+impl JsonSchema for Profile {
+    fn schema_name() -> Cow<'static, str> {
+        "Profile".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "description": "One weighted request profile. Beyond `weight`, every key is a request field.",
+            "properties": {
+                "weight": { "type": "number", "minimum": 0, "description": "Relative weight; default 1." },
+                "width": { "type": "integer", "minimum": 1 },
+                "height": { "type": "integer", "minimum": 1 },
+                "num_inference_steps": { "type": "integer", "minimum": 1 },
+                "num_frames": { "type": "integer", "minimum": 1 },
+                "fps": { "type": "number", "exclusiveMinimum": 0 },
+                "prompt": { "type": "string" }
+            },
+            "additionalProperties": true
+        })
+    }
+}
+
+/// One path or a list of paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathList(pub Vec<String>);
+
+impl Serialize for PathList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_slice() {
+            [one] => serializer.serialize_str(one),
+            many => serializer.collect_seq(many),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PathList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMany;
+        impl<'de> de::Visitor<'de> for OneOrMany {
+            type Value = PathList;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a path or a list of paths")
+            }
+            fn visit_str<E: de::Error>(self, path: &str) -> Result<PathList, E> {
+                Ok(PathList(vec![path.to_owned()]))
+            }
+            fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<PathList, A::Error> {
+                let mut paths = Vec::new();
+                while let Some(path) = seq.next_element()? {
+                    paths.push(path);
+                }
+                Ok(PathList(paths))
+            }
+        }
+        deserializer.deserialize_any(OneOrMany)
+    }
+}
+
+impl JsonSchema for PathList {
+    fn schema_name() -> Cow<'static, str> {
+        "PathList".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+    }
+}

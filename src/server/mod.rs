@@ -1,0 +1,1 @@
+//! Starting, watching and stopping a server, and asking it what it is.

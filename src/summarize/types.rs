@@ -1,0 +1,306 @@
+//! The summary of a run, as in `results.json`. Seconds and milliseconds as the names say; what was
+//! not measured is null, never 0.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::catalog::{ErrorClass, Validity, WarningKind};
+use crate::units::Rate;
+
+/// Version of `results.json`.
+pub const RESULTS_FORMAT: u32 = 1;
+
+/// `results.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Results {
+    /// Version of this format.
+    pub format: u32,
+    /// Scenario name.
+    pub scenario: String,
+    /// Hash of the plan.
+    pub plan_hash: String,
+    /// Whether a simulator answered; such numbers are not measurements.
+    pub simulated: bool,
+    /// Time base of a simulation; 1 otherwise.
+    pub speed: f64,
+    /// Runs with records, in the plan's order.
+    pub runs: Vec<Summary>,
+    /// Runs without, and why.
+    pub not_run: Vec<NotRun>,
+}
+
+/// A planned run that has no numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NotRun {
+    /// Run id.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// The numbers of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Run id.
+    pub id: String,
+    /// Hash of workload and configuration.
+    pub key: String,
+    /// Hash of what was asked.
+    pub workload_key: String,
+    /// Hash of who answered.
+    pub config_key: String,
+    /// Variant.
+    pub variant: String,
+    /// Dataset.
+    pub dataset: String,
+    /// Cap; null when there was none.
+    pub max_concurrency: Option<u32>,
+    /// Rate asked for.
+    pub request_rate: Rate,
+    /// Repeat, from 1.
+    pub repeat: u32,
+    /// GPUs of the variant.
+    pub gpus: u32,
+    /// Whether a simulator answered.
+    pub simulated: bool,
+    /// Which latency SLO and page headline: `latency` in closed loop, `response_time` in open loop.
+    pub headline: String,
+    /// Requests planned; completed + failed + censored + cancelled.
+    pub requests: u64,
+    /// Successes.
+    pub completed: u64,
+    /// Failures.
+    pub failed: u64,
+    /// Cut by a limit of the client.
+    pub censored: u64,
+    /// Stopped by the user, or never sent.
+    pub cancelled: u64,
+    /// First sent → last end of any request, in seconds; null when nothing was sent.
+    pub duration_s: Option<f64>,
+    /// Successes per second over that time.
+    pub throughput_per_s: Option<f64>,
+    /// Arrivals per second the schedule held; null in closed loop.
+    pub offered_per_s: Option<f64>,
+    /// Requests per second that met their SLO; null without one.
+    pub goodput_per_s: Option<f64>,
+    /// Sent → done over successes.
+    pub latency_s: Distribution,
+    /// Due → done over successes.
+    pub response_time_s: Distribution,
+    /// Percentiles of the headline latency with n, support and interval, by name (`p50`, `p90`, `p95`, `p99`).
+    pub percentiles: IndexMap<String, Percentile>,
+    /// Whether `latency_s` rests on Kaplan–Meier because requests were censored.
+    pub kaplan_meier: bool,
+    /// 95 % interval of the mean headline latency in seconds, within this run; null below n = 2.
+    pub mean_interval_s: Option<[f64; 2]>,
+    /// Pictures received.
+    pub images: Option<u64>,
+    /// Pictures per second.
+    pub images_per_s: Option<f64>,
+    /// Mean pixels per picture.
+    pub pixels_per_image: Option<f64>,
+    /// Mean time per denoising step, from the server, in milliseconds.
+    pub denoise_step_ms: Option<f64>,
+    /// Generation time of image requests, from the server, in milliseconds.
+    pub image_generation_ms: Option<Mean99>,
+    /// Sum of clip lengths in seconds.
+    pub video_duration_s: Option<f64>,
+    /// Sum of frames.
+    pub video_frames: Option<u64>,
+    /// Seconds of video per second of wall.
+    pub video_s_per_s: Option<f64>,
+    /// Real-time factor: generation time / clip length.
+    pub rtf: Option<Rtf>,
+    /// Generation time of video requests, from the server, in milliseconds.
+    pub video_generation_ms: Option<Mean99>,
+    /// Frames per second of wall.
+    pub frames_per_s: Option<f64>,
+    /// width × height × frames × steps × outputs / 10⁶ per second of wall.
+    pub megapixel_steps_per_s: Option<f64>,
+    /// Outputs per hour and GPU.
+    pub outputs_per_hour_per_gpu: Option<f64>,
+    /// Most requests in flight at once, by a sweep over intervals.
+    pub peak_concurrency: u64,
+    /// Peak memory told by the server.
+    pub peak_memory_mb: Option<Memory>,
+    /// Stage times by the server's names, in milliseconds.
+    pub stage_ms: BTreeMap<String, StageTime>,
+    /// SLO attainment; null when no request had a target.
+    pub slo: Option<Slo>,
+    /// The same per class.
+    pub classes: IndexMap<String, ClassSummary>,
+    /// Sent − due in milliseconds; null when nothing was sent.
+    pub lateness_ms: Option<Tail>,
+    /// Whether the numbers may be believed.
+    pub validity: Validity,
+    /// Why not, or not entirely.
+    pub warnings: Vec<Warning>,
+    /// Failures, grouped.
+    pub errors: Vec<ErrorCount>,
+}
+
+/// A distribution; all null when there are no observations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Population standard deviation.
+    pub std: Option<f64>,
+    /// Smallest.
+    pub min: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90th percentile.
+    pub p90: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// Support of one percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Percentile {
+    /// Observations it rests on.
+    pub n: u64,
+    /// Whether the two-sided 95 % order-statistic interval exists.
+    pub supported: bool,
+    /// Lower end in seconds; null when unsupported.
+    pub low: Option<f64>,
+    /// Upper end in seconds; null when unsupported.
+    pub high: Option<f64>,
+}
+
+/// Mean, median and tail of a quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mean99 {
+    /// Observations.
+    pub n: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+/// Real-time factor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rtf {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// What the generation time is: `stage`, `inference_time_s`, `latency`, or `mixed`.
+    pub basis: String,
+}
+
+/// Peak memory over requests that report it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// Requests that report it.
+    pub n: u64,
+    /// Largest.
+    pub max: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub median: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+/// One stage's time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageTime {
+    /// Requests that report it.
+    pub n: u64,
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+/// SLO attainment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slo {
+    /// met / of.
+    pub attainment: f64,
+    /// Requests that met their target; equality counts.
+    pub met: u64,
+    /// Requests with a target; failures and censored ones count as missed.
+    pub of: u64,
+    /// Target per class in seconds; rows with their own are not listed.
+    pub targets_s: IndexMap<String, f64>,
+    /// `row`, `latency`, `scale × calibration`, or several joined by ` + `.
+    pub basis: String,
+    /// Share that was asked for.
+    pub wanted: f64,
+}
+
+/// Numbers of one class.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClassSummary {
+    /// Requests.
+    pub requests: u64,
+    /// Successes.
+    pub completed: u64,
+    /// Failures.
+    pub failed: u64,
+    /// Cut by a limit of the client.
+    pub censored: u64,
+    /// Stopped or never sent.
+    pub cancelled: u64,
+    /// Sent → done over successes.
+    pub latency_s: Distribution,
+    /// Due → done over successes.
+    pub response_time_s: Distribution,
+    /// SLO target in seconds.
+    pub slo_target_s: Option<f64>,
+    /// SLO attainment.
+    pub slo_attainment: Option<f64>,
+}
+
+/// Tail of a quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tail {
+    /// Median.
+    pub p50: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// Doubt, as data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Warning {
+    /// Kind.
+    pub kind: WarningKind,
+    /// What was seen, with figures.
+    pub text: String,
+}
+
+/// Failures of the same kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorCount {
+    /// Class.
+    pub class: ErrorClass,
+    /// Message.
+    pub message: String,
+    /// How many.
+    pub count: u64,
+    /// The first ten requests.
+    pub request_ids: Vec<String>,
+}

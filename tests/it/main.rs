@@ -1,0 +1,14 @@
+//! The one integration-test binary: a module per area, one support module for all.
+
+mod campaign;
+mod docs;
+mod endpoint;
+mod execute;
+mod layers;
+mod media;
+mod plan;
+mod report;
+mod scenario;
+mod scenarios;
+mod simulator;
+mod support;
