@@ -88,3 +88,38 @@ pub(crate) fn skipped(test: &str, why: &str) {
 pub(crate) fn have(program: &str) -> bool {
     Command::new(program).arg("-version").output().is_ok()
 }
+
+/// A server in a process of its own, stopped when this goes.
+pub(crate) struct Served {
+    child: std::process::Child,
+    url: String,
+}
+
+impl Served {
+    /// `omni-bench simulate` on a free loopback port, with these arguments.
+    pub(crate) fn simulator(arguments: &[&str]) -> Self {
+        use std::io::BufRead as _;
+        let mut child = Command::new(env!("CARGO_BIN_EXE_omni-bench"))
+            .args(["simulate", "--port", "0"])
+            .args(arguments)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}"));
+        Self { url: format!("http://{address}"), child }
+    }
+
+    /// Its base URL.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
