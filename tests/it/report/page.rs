@@ -110,8 +110,8 @@ fn a_page_whose_markers_do_not_fit_is_refused_with_line_numbers() {
     let broken = "text\n<!-- omni-bench:begin results -->\n<!-- omni-bench:end overview -->\n<!-- omni-bench:begin nonsense -->\n";
     match page(&plan, &results, &facts, Some(broken)) {
         Err(PageError::Markers(problems)) => {
-            assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [3, 4, 2]);
-            assert!(PageError::Markers(problems).to_string().starts_with("line 3: "));
+            assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2, 3, 4]);
+            assert!(PageError::Markers(problems).to_string().starts_with("line 2: "));
         }
         other => panic!("{other:?}"),
     }
