@@ -1,4 +1,4 @@
-//! A writer of bits, most significant first, with the codes that H.264 headers use.
+//! A writer of bits, most significant first, as H.264 and JPEG have them.
 
 /// Bits that become bytes.
 #[derive(Debug, Default)]
@@ -44,6 +44,13 @@ impl Bits {
     pub(super) fn aligned(&mut self, bytes: &[u8]) {
         self.put(0, self.count.wrapping_neg() % 8);
         self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Ones up to a whole byte, as JPEG wants it, and all bytes.
+    pub(super) fn filled(mut self) -> Vec<u8> {
+        let missing = self.count.wrapping_neg() % 8;
+        self.put((1 << missing) - 1, missing);
+        self.bytes
     }
 
     /// The stop bit and zeros up to a whole byte (`rbsp_trailing_bits`), and all bytes.
