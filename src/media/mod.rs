@@ -5,6 +5,7 @@
 //! with a short reason, or a whole file. No I/O, no wire format, no opinion on what was asked for.
 
 mod bits;
+mod crc32;
 mod h264;
 mod image_decode;
 mod image_probe;

@@ -2,6 +2,7 @@
 //! copy of the row above.
 
 use super::{Cell, grid};
+use crate::media::bits::LowBits;
 
 /// Most pixels of one copy.
 const LONGEST_COPY: usize = 4096;
@@ -116,36 +117,4 @@ fn length_class(value: u32) -> (u32, u32, u32) {
     let extra_bits = highest - 1;
     let second = value >> extra_bits & 1;
     (2 * highest + second, value & ((1 << extra_bits) - 1), extra_bits)
-}
-
-/// Bits that become bytes, least significant first.
-#[derive(Debug, Default)]
-struct LowBits {
-    bytes: Vec<u8>,
-    pending: u64,
-    count: u32,
-}
-
-impl LowBits {
-    /// The low `count` bits of `value`; at most 32 at a time.
-    fn put(&mut self, value: u32, count: u32) {
-        self.pending |= u64::from(value) << self.count;
-        self.count += count;
-        while self.count >= 8 {
-            let [byte, ..] = self.pending.to_le_bytes();
-            self.bytes.push(byte);
-            self.pending >>= 8;
-            self.count -= 8;
-        }
-    }
-
-    /// A prefix code, whose highest bit comes first.
-    fn code(&mut self, code: u32, length: u32) {
-        self.put(code.reverse_bits() >> (32 - length), length);
-    }
-
-    fn finish(mut self) -> Vec<u8> {
-        self.put(0, self.count.wrapping_neg() % 8);
-        self.bytes
-    }
 }
