@@ -3,9 +3,11 @@
 
 mod nearest;
 mod path;
+mod render;
 
 pub use nearest::nearest;
 pub use path::{KeyPath, Segment};
+pub use render::render;
 
 use std::ops::Range;
 
