@@ -104,7 +104,7 @@ fn json(plan: &Plan) -> serde_json::Result<String> {
 
 fn table(plan: &Plan) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
+    table.load_style(presets::NOTHING);
     table.set_header(["run", "traffic", "requests", "warm-ups", "GPUs", "estimate"]);
     for run in &plan.runs {
         table.add_row([
