@@ -17,7 +17,7 @@ use crate::record::{Asked, Output, OutputKind};
 pub(super) enum VideoFault {
     #[error("the video is empty")]
     Empty,
-    #[error("the server sent json instead of a video: {0}")]
+    #[error("the reply is json, not a video: {0}")]
     Json(String),
     #[error("{bytes} bytes that are no video: {error}")]
     Media { bytes: u64, error: MediaError },

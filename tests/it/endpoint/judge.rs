@@ -234,6 +234,10 @@ fn a_reply_beyond_the_limit_is_cut_off() {
     let verdict = judge.finish();
     assert_eq!(message(&verdict), "the reply is longer than the limit of 50 bytes");
     assert_eq!(verdict.bytes, 51);
+    let refused = Reply { status: 500, content_length: Some(60), ..ok_reply("application/json") };
+    let mut error = Judge::reply(&wire, &request(Task::T2i), &refused, None);
+    error.feed(br#"{"error":{"message":"out of memory","type":"server_error"}}"#);
+    assert_eq!(message(&error.finish()), "out of memory", "an error is read up to a bound of its own");
     let announced = Reply { content_length: Some(51), ..ok_reply("application/json") };
     assert!(Judge::reply(&wire, &request(Task::T2i), &announced, None).is_too_long());
 }

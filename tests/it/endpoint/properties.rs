@@ -114,3 +114,11 @@ fn a_large_picture_passes_without_being_kept() {
         assert_eq!(output.blake3, blake3::hash(&picture).to_hex().to_string());
     }
 }
+
+#[test]
+fn judges_and_readers_can_move_between_threads() {
+    fn is_send<T: Send + 'static>() {}
+    is_send::<Judge>();
+    is_send::<JobReader>();
+    is_send::<Verdict>();
+}
