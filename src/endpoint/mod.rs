@@ -5,7 +5,6 @@
 mod encode;
 mod json;
 mod reply;
-mod standin;
 mod types;
 
 pub use encode::{EncodeError, Encoder, asked};
