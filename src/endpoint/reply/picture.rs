@@ -5,7 +5,6 @@ use std::io;
 use super::base64::{Base64, Base64Error};
 use super::save::PartFile;
 use super::tally::{Counted, Tally};
-
 use crate::media::{ImageInfo, ImageProbe, MediaError};
 
 /// Longest head of a data URL, up to its comma.

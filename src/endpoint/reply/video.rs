@@ -7,7 +7,6 @@ use super::metrics::{Told, generation_ms, measured};
 use super::save::PartFile;
 use super::tally::{Counted, Tally};
 use crate::catalog::Flag;
-
 use crate::endpoint::types::{JobState, Verdict};
 use crate::media::{MediaError, VideoInfo, VideoProbe};
 use crate::record::{Asked, Output, OutputKind};
