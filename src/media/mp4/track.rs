@@ -86,15 +86,15 @@ impl Movie {
 }
 
 /// Reads a `trak`; `None` when it is not a video track.
-fn read_track(trak: Mp4Box<'_>) -> Result<Option<VideoTrack>, MediaError> {
+fn read_track(part: Mp4Box<'_>) -> Result<Option<VideoTrack>, MediaError> {
     let mut track = VideoTrack::default();
     let mut shown = (0, 0);
     let mut is_video = false;
-    for part in trak.parts() {
-        let part = part?;
-        match &part.kind {
-            b"tkhd" => shown = read_track_header(part, &mut track)?,
-            b"mdia" => is_video = read_media(part, &mut track)?,
+    for inner in part.parts() {
+        let inner = inner?;
+        match &inner.kind {
+            b"tkhd" => shown = read_track_header(inner, &mut track)?,
+            b"mdia" => is_video = read_media(inner, &mut track)?,
             _ => {}
         }
     }

@@ -17,19 +17,19 @@ fn reason(bytes: &[u8]) -> String {
     probe(bytes).unwrap_err().0
 }
 
-fn nest(kind: &[u8; 4], parts: &[Vec<u8>]) -> Vec<u8> {
+fn nest(kind: [u8; 4], parts: &[Vec<u8>]) -> Vec<u8> {
     let payload = parts.concat();
-    [&u32::try_from(payload.len() + 8).unwrap().to_be_bytes()[..], kind, &payload].concat()
+    [&u32::try_from(payload.len() + 8).unwrap().to_be_bytes()[..], &kind, &payload].concat()
 }
 
 /// The same box with a 64-bit size.
-fn long(kind: &[u8; 4], payload: &[u8]) -> Vec<u8> {
-    [&[0, 0, 0, 1][..], kind, &(payload.len() as u64 + 16).to_be_bytes(), payload].concat()
+fn long(kind: [u8; 4], payload: &[u8]) -> Vec<u8> {
+    [&[0, 0, 0, 1][..], &kind, &(payload.len() as u64 + 16).to_be_bytes(), payload].concat()
 }
 
 /// The same box with size 0, which runs to the end.
-fn last(kind: &[u8; 4], payload: &[u8]) -> Vec<u8> {
-    [&[0; 4][..], kind, payload].concat()
+fn last(kind: [u8; 4], payload: &[u8]) -> Vec<u8> {
+    [&[0; 4][..], &kind, payload].concat()
 }
 
 fn words(values: &[u32]) -> Vec<u8> {
@@ -37,11 +37,11 @@ fn words(values: &[u32]) -> Vec<u8> {
 }
 
 fn ftyp() -> Vec<u8> {
-    nest(b"ftyp", &[b"isom\0\0\0\0".to_vec()])
+    nest(*b"ftyp", &[b"isom\0\0\0\0".to_vec()])
 }
 
 fn media() -> Vec<u8> {
-    nest(b"mdat", &[vec![9; 64]])
+    nest(*b"mdat", &[vec![9; 64]])
 }
 
 /// A track to describe in a `trak`.
@@ -78,26 +78,29 @@ impl Track {
         let mdhd = words(&[0, 0, 0, self.timescale, self.duration, 0]);
         let hdlr = [words(&[0, 0]), self.handler.to_vec(), vec![0; 13]];
         let (width, height) = (self.entry.0.to_be_bytes(), self.entry.1.to_be_bytes());
-        let entry = nest(b"avc1", &[vec![0; 24], width.to_vec(), height.to_vec(), vec![0; 50]]);
+        let entry = nest(*b"avc1", &[vec![0; 24], width.to_vec(), height.to_vec(), vec![0; 50]]);
         let rows = u32::try_from(self.stts.len() / 2).unwrap();
         let sizes = vec![9; usize::try_from(self.sizes).unwrap()];
         let stbl = [
-            nest(b"stsd", &[words(&[0, 1]), entry]),
-            nest(b"stts", &[words(&[0, rows]), words(&self.stts)]),
-            nest(b"stsz", &[words(&[0, 0, self.sizes]), words(&sizes)]),
+            nest(*b"stsd", &[words(&[0, 1]), entry]),
+            nest(*b"stts", &[words(&[0, rows]), words(&self.stts)]),
+            nest(*b"stsz", &[words(&[0, 0, self.sizes]), words(&sizes)]),
         ];
-        let minf = nest(b"minf", &[nest(b"vmhd", &[vec![0; 12]]), nest(b"stbl", &stbl)]);
-        nest(b"trak", &[nest(b"tkhd", &tkhd), nest(b"mdia", &[nest(b"mdhd", &[mdhd]), nest(b"hdlr", &hdlr), minf])])
+        let minf = nest(*b"minf", &[nest(*b"vmhd", &[vec![0; 12]]), nest(*b"stbl", &stbl)]);
+        nest(
+            *b"trak",
+            &[nest(*b"tkhd", &tkhd), nest(*b"mdia", &[nest(*b"mdhd", &[mdhd]), nest(*b"hdlr", &hdlr), minf])],
+        )
     }
 
     fn file(&self) -> Vec<u8> {
-        [ftyp(), nest(b"moov", &[self.bytes()]), media()].concat()
+        [ftyp(), nest(*b"moov", &[self.bytes()]), media()].concat()
     }
 }
 
 fn facts(bytes: &[u8]) -> (u32, u32, u64, f64) {
     let info = probe(bytes).unwrap();
-    assert!((info.fps * info.duration_s / info.frames as f64 - 1.0).abs() < 1e-9);
+    assert!((info.fps * info.duration_s / f64::from(u32::try_from(info.frames).unwrap()) - 1.0).abs() < 1e-9);
     (info.width, info.height, info.frames, info.duration_s)
 }
 
@@ -115,22 +118,22 @@ fn the_first_video_track_counts_whatever_lies_before_it() {
     let sound = Track { id: 1, handler: b"soun", sizes: 9, ..Track::default() };
     let second = Track { id: 9, entry: (16, 16), ..Track::default() };
     let moov =
-        nest(b"moov", &[vec![0, 0, 0, 8], b"free".to_vec(), sound.bytes(), Track::default().bytes(), second.bytes()]);
+        nest(*b"moov", &[vec![0, 0, 0, 8], b"free".to_vec(), sound.bytes(), Track::default().bytes(), second.bytes()]);
     assert_eq!(facts(&[moov, media()].concat()).0, 320);
-    assert_eq!(reason(&nest(b"moov", &[sound.bytes()])), "no video track");
+    assert_eq!(reason(&nest(*b"moov", &[sound.bytes()])), "no video track");
 }
 
 #[test]
 fn every_way_to_write_a_size_is_read() {
     let track = Track::default().bytes();
-    let moov = nest(b"moov", std::slice::from_ref(&track));
+    let moov = nest(*b"moov", std::slice::from_ref(&track));
     let bytes = [9; 1000];
     for file in [
-        [ftyp(), long(b"mdat", &bytes), moov.clone()].concat(),
-        [ftyp(), long(b"moov", &track), last(b"mdat", &bytes)].concat(),
-        [long(b"free", &[]), nest(b"uuid", &[vec![1; 30]]), nest(b"sidx", &[]), media(), last(b"moov", &track)]
+        [ftyp(), long(*b"mdat", &bytes), moov.clone()].concat(),
+        [ftyp(), long(*b"moov", &track), last(*b"mdat", &bytes)].concat(),
+        [long(*b"free", &[]), nest(*b"uuid", &[vec![1; 30]]), nest(*b"sidx", &[]), media(), last(*b"moov", &track)]
             .concat(),
-        [ftyp(), nest(b"moov", &[long(b"free", &[1; 5]), last(b"trak", &track[8..])]), media()].concat(),
+        [ftyp(), nest(*b"moov", &[long(*b"free", &[1; 5]), last(*b"trak", &track[8..])]), media()].concat(),
         [ftyp(), moov, media(), vec![0; 100]].concat(),
     ] {
         assert_eq!(facts(&file), (320, 240, 3, 250.0 / 600.0));
@@ -141,16 +144,19 @@ fn every_way_to_write_a_size_is_read() {
 fn fragment(tfhd: &[u32], trun: &[u32]) -> Vec<u8> {
     let header = [words(&tfhd[..1]), words(&[7]), words(&tfhd[1..])];
     nest(
-        b"moof",
-        &[nest(b"mfhd", &[words(&[0, 1])]), nest(b"traf", &[nest(b"tfhd", &header), nest(b"trun", &[words(trun)])])],
+        *b"moof",
+        &[
+            nest(*b"mfhd", &[words(&[0, 1])]),
+            nest(*b"traf", &[nest(*b"tfhd", &header), nest(*b"trun", &[words(trun)])]),
+        ],
     )
 }
 
 #[test]
 fn fragments_add_up_with_durations_from_wherever_they_stand() {
     let empty = Track { duration: 0, stts: vec![], sizes: 0, ..Track::default() };
-    let mvex = nest(b"mvex", &[nest(b"trex", &[words(&[0, 7, 1, 25, 0, 0])])]);
-    let moov = nest(b"moov", &[empty.bytes(), mvex]);
+    let mvex = nest(*b"mvex", &[nest(*b"trex", &[words(&[0, 7, 1, 25, 0, 0])])]);
+    let moov = nest(*b"moov", &[empty.bytes(), mvex]);
     let media = media();
     let parts = [
         // 4 samples at the track's default of 25
@@ -167,7 +173,7 @@ fn fragments_add_up_with_durations_from_wherever_they_stand() {
     // the order does not matter
     assert_eq!(facts(&[&ftyp(), first, &media, third, second, &moov].map(|part| &part[..]).concat()), total);
     // and samples in the `moov` count besides
-    let both = nest(b"moov", &[Track { duration: 9999, ..Track::default() }.bytes()]);
+    let both = nest(*b"moov", &[Track { duration: 9999, ..Track::default() }.bytes()]);
     let file = [ftyp(), both, second.clone(), media].concat();
     assert_eq!(facts(&file), (320, 240, 6, (250.0 + 30.0) / 600.0));
 }
@@ -182,7 +188,7 @@ fn what_is_not_a_video_is_named() {
         "not an MP4 video: starts with bytes `1a 45 df a3 01 00 00 00`"
     );
     assert_eq!(reason(&ftyp()), "no `moov` box");
-    assert_eq!(reason(&nest(b"moov", &[])), "no video track");
+    assert_eq!(reason(&nest(*b"moov", &[])), "no video track");
 }
 
 #[test]
@@ -208,7 +214,7 @@ fn files_that_end_early_are_named() {
         let reason = reason(&file[..count]);
         // a cut between two boxes leaves a whole file, which lacks its media or its description
         assert!(
-            reason.starts_with("video is cut off") || ["no `moov` box", "no media data"].contains(&&reason[..]),
+            reason.starts_with("video is cut off") || ["no `moov` box", "no media data"].contains(&reason.as_str()),
             "{reason} after {count} bytes"
         );
     }
@@ -220,7 +226,7 @@ fn lying_sizes_are_errors() {
     assert_eq!(reason(b"\0\0\0\x01ftyp\0\0\0\0\0\0\0\x09"), "`ftyp` box says it has 9 bytes, less than its header");
     assert_eq!(reason(b"\xff\xff\xff\xffmoov"), "`moov` box is larger than 64 MiB");
     assert_eq!(reason(b"\0\0\0\x01moof\xff\xff\xff\xff\xff\xff\xff\xff"), "`moof` box is larger than 64 MiB");
-    let inner = |bytes: &[u8]| reason(&nest(b"moov", &[bytes.to_vec()]));
+    let inner = |bytes: &[u8]| reason(&nest(*b"moov", &[bytes.to_vec()]));
     assert_eq!(inner(b"\0\0\0\x0ctrak"), "`trak` box says it has 12 bytes where 8 are left");
     assert_eq!(inner(b"\0\0\0\x02trak"), "`trak` box says it has 2 bytes where 8 are left");
     assert_eq!(
@@ -228,7 +234,7 @@ fn lying_sizes_are_errors() {
         format!("`trak` box says it has {} bytes where 16 are left", u64::MAX)
     );
     assert_eq!(inner(b"\0\0\x07"), "`moov` box is too short");
-    assert_eq!(inner(&nest(b"trak", &[nest(b"tkhd", &[vec![0; 20]])])), "`tkhd` box is too short");
+    assert_eq!(inner(&nest(*b"trak", &[nest(*b"tkhd", &[vec![0; 20]])])), "`tkhd` box is too short");
 }
 
 #[test]
@@ -237,7 +243,7 @@ fn tables_that_claim_more_than_they_hold_are_errors() {
     let place = file.windows(4).position(|window| window == b"stsz").unwrap();
     file[place + 12] = 0xFF;
     assert_eq!(reason(&file), "`stsz` box says it has 4278190083 entries and holds 3");
-    let moov = nest(b"moov", &[Track::default().bytes()]);
+    let moov = nest(*b"moov", &[Track::default().bytes()]);
     assert_eq!(reason(&moov), "no media data");
     let many = fragment(&[0x08, 1], &[0, u32::MAX]);
     assert_eq!(reason(&[moov, many, media()].concat()), "video says it has 4294967298 frames in 64 bytes");
@@ -248,7 +254,7 @@ fn tables_that_claim_more_than_they_hold_are_errors() {
 #[test]
 fn a_movie_box_without_an_end_is_bounded() {
     let mut probe = VideoProbe::new();
-    probe.feed(&last(b"moov", &[]));
+    probe.feed(&last(*b"moov", &[]));
     let chunk = vec![0; 1 << 20];
     for _ in 0..70 {
         probe.feed(&chunk);
@@ -311,7 +317,9 @@ fn one_byte_at_a_time_gives_the_same() {
     for name in ["clip_64x64_33f_24fps.mp4", "moov_last.mp4", "moov_first.mp4", "fragmented.mp4", "audio_only.mp4"] {
         let file = fixture(name);
         let mut dripped = VideoProbe::new();
-        file.iter().for_each(|byte| dripped.feed(&[*byte]));
+        for byte in &file {
+            dripped.feed(&[*byte]);
+        }
         assert_eq!(dripped.finish(), probe(&file), "{name}");
     }
 }
