@@ -1,0 +1,4 @@
+//! What several test areas share.
+#![cfg(test)]
+
+pub(crate) mod fake;
