@@ -7,33 +7,29 @@ use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use reqwest::Response;
 
-use crate::catalog::ErrorClass;
-use crate::endpoint::Reply;
-use crate::record::RequestError;
+use crate::endpoint::{JobReader, Judge, Reply};
 
 use super::client::{Call, Client};
 use super::clock::Clock;
 use super::fault::Fault;
-use super::standin::{JobReader, Judge};
-
-/// Longest reply that is no medium: a job's state, an error.
-pub(crate) const SMALL_REPLY: u64 = 4_000_000;
 
 /// What takes a reply's body as it arrives.
 pub(crate) trait Sink {
-    /// Takes the next bytes.
-    fn feed(&mut self, chunk: &[u8]);
+    /// Takes the next bytes; whether more are of use.
+    fn feed(&mut self, chunk: &[u8]) -> bool;
 }
 
 impl Sink for Judge {
-    fn feed(&mut self, chunk: &[u8]) {
+    fn feed(&mut self, chunk: &[u8]) -> bool {
         Self::feed(self, chunk);
+        !self.is_too_long()
     }
 }
 
 impl Sink for JobReader {
-    fn feed(&mut self, chunk: &[u8]) {
+    fn feed(&mut self, chunk: &[u8]) -> bool {
         Self::feed(self, chunk);
+        true
     }
 }
 
@@ -65,18 +61,17 @@ impl Default for Times {
     }
 }
 
-/// How long an exchange may take, and how much may come back.
+/// How long an exchange may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// Modelled time from sending to the last byte; `None` is for ever.
     pub(crate) limit: Option<Duration>,
     /// A wall instant at which it ends in any case.
     pub(crate) until: Option<Instant>,
-    /// Most bytes of a reply body.
-    pub(crate) most: u64,
 }
 
-/// Carries out a call; the sink that `open` makes for the reply's head has then seen the whole body.
+/// Carries out a call; the sink that `open` makes for the reply's head has then seen the body, whole
+/// or as much of it as it wanted.
 pub(crate) async fn exchange<S: Sink>(
     client: &Client,
     clock: &Clock,
@@ -89,7 +84,7 @@ pub(crate) async fn exchange<S: Sink>(
     let deadline = [limit, bounds.until].into_iter().flatten().min();
     let whole = async {
         let response = client.send(call, clock, times).await?;
-        receive(response, clock, bounds.most, times, open).await
+        receive(response, clock, times, open).await
     };
     let Some(deadline) = deadline else { return whole.await };
     let ended = tokio::time::timeout_at(deadline.into(), whole).await;
@@ -99,7 +94,6 @@ pub(crate) async fn exchange<S: Sink>(
 async fn receive<S: Sink>(
     mut response: Response,
     clock: &Clock,
-    most: u64,
     times: &mut Times,
     open: impl FnOnce(&Reply) -> S,
 ) -> Result<(u16, S), Fault> {
@@ -114,14 +108,9 @@ async fn receive<S: Sink>(
                     times.first_byte_us = Some(clock.now_us());
                 }
                 times.bytes += chunk.len() as u64;
-                if times.bytes > most {
-                    let error = RequestError::new(
-                        ErrorClass::InvalidResponse,
-                        format!("the reply is longer than {most} bytes"),
-                    );
-                    return Err(Fault::failed(error.status(reply.status)));
+                if !sink.feed(&chunk) {
+                    return Ok((reply.status, sink));
                 }
-                sink.feed(&chunk);
             }
             Ok(None) => break,
             Err(error) => return Err(Fault::body(error, reply.status, times.bytes, reply.content_length)),

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use reqwest::Method;
 
+use crate::endpoint::{JobReader, job_path};
+
 use super::attempt::{Times, exchange};
 use super::client::Call;
 use super::context::Context;
 use super::draft::Draft;
-use super::standin::{JobReader, job_path};
 
 /// Modelled time that deleting a job may take, with all its tries.
 const WHOLE: Duration = Duration::from_secs(10);
@@ -39,7 +40,7 @@ async fn tries(ctx: &Context, id: &str, draft: &mut Draft) -> bool {
     let mut pause = FIRST_PAUSE;
     for _ in 0..MOST_TRIES {
         let mut times = Times::default();
-        let answer = exchange(&ctx.shared.client, &ctx.clock, &call, ctx.small(), &mut times, JobReader::new).await;
+        let answer = exchange(&ctx.shared.client, &ctx.clock, &call, ctx.bounds(), &mut times, JobReader::new).await;
         draft.note(&times);
         match answer {
             Ok((200..=299 | 404 | 410, _)) => return true,

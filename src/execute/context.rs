@@ -12,7 +12,7 @@ use crate::record::{RequestError, Status};
 use crate::units::SafeName;
 use crate::workload::Request;
 
-use super::attempt::{Bounds, SMALL_REPLY};
+use super::attempt::Bounds;
 use super::client::Client;
 use super::clock::Clock;
 use super::fault::Fault;
@@ -72,14 +72,9 @@ impl Context {
         self.shared.wire.api == Api::Videos && !self.shared.sync_video
     }
 
-    /// Bounds of an exchange whose reply is a few words.
-    pub(crate) fn small(&self) -> Bounds {
-        Bounds { limit: self.shared.timeout.request.duration(), until: None, most: SMALL_REPLY }
-    }
-
-    /// Bounds of an exchange whose reply is a medium.
-    pub(crate) fn large(&self) -> Bounds {
-        Bounds { limit: self.shared.timeout.request.duration(), until: None, most: self.shared.wire.max_reply }
+    /// Bounds of every exchange.
+    pub(crate) fn bounds(&self) -> Bounds {
+        Bounds { limit: self.shared.timeout.request.duration(), until: None }
     }
 
     /// The index that a job's line carries.

@@ -206,7 +206,7 @@ impl Dispatcher {
         let now_us = self.ctx.clock.now_us();
         let shared = &self.ctx.shared;
         let record = |prepared: Arc<Prepared>| {
-            Draft::unsent(&prepared.request, prepared.due_us.unwrap_or(now_us), shared.slo_ms, now_us)
+            Draft::unsent(&prepared.request, shared, prepared.due_us.unwrap_or(now_us), now_us)
         };
         let records: Vec<_> = unsent.map(record).collect();
         if records.is_empty() {

@@ -2,12 +2,12 @@
 //! limit or a stop cut the work is kept.
 
 use crate::catalog::Flag;
-use crate::endpoint::Verdict;
-use crate::record::{Asked, Poll, Record, RequestError, Status};
+use crate::endpoint::{Verdict, asked};
+use crate::record::{Poll, Record, RequestError, Status};
 use crate::workload::Request;
 
 use super::attempt::Times;
-use super::context::Ended;
+use super::context::{Ended, Shared};
 use super::fault::Fault;
 use super::secrets::Secrets;
 
@@ -22,15 +22,7 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// A request that has not been sent.
-    pub(crate) fn new(request: &Request, due_us: u64, slo_ms: Option<f64>) -> Self {
-        let asked = Asked {
-            width: request.shape.width,
-            height: request.shape.height,
-            num_inference_steps: request.shape.num_inference_steps,
-            num_frames: request.shape.num_frames,
-            fps: request.shape.fps,
-            n: request.n.unwrap_or(1),
-        };
+    pub(crate) fn new(request: &Request, shared: &Shared, due_us: u64) -> Self {
         let record = Record {
             index: request.index,
             row: request.row,
@@ -53,7 +45,7 @@ impl Draft {
             content_done_us: None,
             polls: Vec::new(),
             job_bounds_us: None,
-            asked,
+            asked: asked(&shared.wire, request),
             bytes: 0,
             outputs: Vec::new(),
             judged_us: None,
@@ -61,7 +53,7 @@ impl Draft {
             generation_ms: None,
             stage_ms: std::collections::BTreeMap::new(),
             peak_memory_mb: None,
-            slo_ms: request.slo_ms.or(slo_ms),
+            slo_ms: request.slo_ms.or(shared.slo_ms),
             seed: request.seed,
             attempts: 1,
         };
@@ -69,8 +61,8 @@ impl Draft {
     }
 
     /// The record of a request that was never sent because the run stopped.
-    pub(crate) fn unsent(request: &Request, due_us: u64, slo_ms: Option<f64>, now_us: u64) -> Record {
-        let mut draft = Self::new(request, due_us, slo_ms);
+    pub(crate) fn unsent(request: &Request, shared: &Shared, due_us: u64, now_us: u64) -> Record {
+        let mut draft = Self::new(request, shared, due_us);
         draft.close(Err(Fault::cancelled("the run was stopped before the request was sent")), now_us);
         draft.record
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 
 use crate::catalog::ErrorClass;
-use crate::endpoint::{JobState, JobStatus, Verdict};
+use crate::endpoint::{JobReader, JobState, JobStatus, Judge, Verdict, content_path};
 use crate::record::{CreatedJob, RequestError};
 
 use super::attempt::{Times, exchange};
@@ -15,7 +15,6 @@ use super::draft::Draft;
 use super::fault::Fault;
 use super::phase::Prepared;
 use super::polling;
-use super::standin::{JobReader, Judge, content_path, job_path};
 
 /// How long, on the wall, a stop waits for a create call that has no answer yet: a job whose id is
 /// never learned cannot be deleted.
@@ -47,15 +46,11 @@ async fn create(ctx: &Context, prepared: &Prepared, draft: &mut Draft) -> Result
     let shared = &ctx.shared;
     let url = shared.client.url(shared.wire.api.path())?;
     let call = Call { method: Method::POST, url, body: Some(&prepared.body) };
-    let whole = exchange(&shared.client, &ctx.clock, &call, ctx.small(), &mut draft.call, JobReader::new);
+    let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), &mut draft.call, JobReader::for_create);
     let unanswered = "the run was stopped and the create call was not answered; a job may be left on the server";
     let answer = ctx.bounded_after_stop(CREATE_AFTER_STOP, whole).await;
     let (_, reader) = answer.unwrap_or_else(|| Err(Fault::cancelled(unanswered)))?;
     let state = reader.finish().map_err(Fault::failed)?;
-    if job_path(&state.id).is_none() {
-        let message = "the job's id is empty, too long, or holds control characters";
-        return Err(Fault::failed(RequestError::new(ErrorClass::InvalidResponse, message)));
-    }
     draft.created(&state.id, ctx.clock.now_us());
     let line = CreatedJob { index: ctx.job_index(&prepared.request), job_id: state.id.clone(), live: true };
     let written = shared.lines.job(line).await;
@@ -73,7 +68,7 @@ async fn content(ctx: &Context, prepared: &Prepared, draft: &mut Draft, state: &
         let times = draft.content.insert(Times::default());
         let save = ctx.save(&prepared.request);
         let open = |reply: &_| Judge::content(&shared.wire, &prepared.request, Some(state), reply, save);
-        let whole = exchange(&shared.client, &ctx.clock, &call, ctx.large(), times, open);
+        let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), times, open);
         let (status, judge) = ctx.unless_stopped(whole).await.map_err(|mut fault| {
             as_content(&mut fault.error);
             fault

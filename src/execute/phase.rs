@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::endpoint::{Body, Wire};
+use crate::endpoint::{Body, Encoder, Wire};
 use crate::workload::Request;
 
 use super::clock::micros;
@@ -58,9 +58,10 @@ pub(crate) fn prepare(
     requests: &[Request],
     schedule: Option<&[f64]>,
 ) -> Result<Vec<Arc<Prepared>>, String> {
+    let mut encoder = Encoder::new(wire);
     let ready = requests.iter().enumerate().map(|(position, request)| {
         let wrong = |why: &dyn std::fmt::Display| format!("request `{}`: {why}", request.request_id);
-        let body = wire.encode(request).map_err(|error| wrong(&error))?;
+        let body = encoder.encode(request).map_err(|error| wrong(&error))?;
         let due_us = match schedule {
             None => None,
             Some(schedule) => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::Method;
 
 use crate::catalog::ErrorClass;
-use crate::endpoint::{JobState, JobStatus};
+use crate::endpoint::{JobReader, JobState, JobStatus, job_path};
 use crate::plan::PollPlan;
 use crate::record::{Poll, RequestError};
 
@@ -16,7 +16,6 @@ use super::clock::micros;
 use super::context::Context;
 use super::draft::Draft;
 use super::fault::{Fault, limit_text};
-use super::standin::{JobReader, job_path};
 
 /// Looks that may fail one after the other.
 const MOST_ERRORS: u32 = 5;
@@ -96,7 +95,7 @@ async fn look(
 ) -> Result<(Look, Poll), Fault> {
     let sent_us = ctx.clock.now_us();
     let mut times = Times::default();
-    let mut bounds = ctx.small();
+    let mut bounds = ctx.bounds();
     bounds.until = deadline_us.and_then(|deadline| {
         let share = ctx.shared.timeout.job.duration().map_or(LAST_LOOK, |limit| limit / LAST_LOOK_SHARE);
         ctx.clock.at_us(deadline.max(sent_us.saturating_add(micros(LAST_LOOK.min(share)))))

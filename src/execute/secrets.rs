@@ -90,3 +90,33 @@ impl Secrets {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(values: &[&str]) -> Secrets {
+        let hidden = values.iter().map(|value| Secret::new(*value)).collect();
+        Secrets { headers: Vec::new(), hidden }
+    }
+
+    #[test]
+    fn a_value_is_hidden_wherever_it_stands() {
+        let secrets = held(&["sk-secret"]);
+        assert_eq!(secrets.redact("key sk-secret, again sk-secret."), "key [hidden], again [hidden].");
+        assert_eq!(secrets.redact("nothing to hide"), "nothing to hide");
+    }
+
+    #[test]
+    fn a_value_too_short_to_be_secret_does_not_tear_texts() {
+        assert_eq!(held(&["e", ""]).redact("the message"), "the message");
+    }
+
+    #[test]
+    fn headers_are_marked_sensitive() {
+        let mut secrets = Secrets::default();
+        secrets.add(AUTHORIZATION, "Bearer sk-secret", "KEY").unwrap();
+        assert!(!format!("{:?}", secrets.headers()).contains("sk-secret"));
+        assert_eq!(secrets.add(AUTHORIZATION, "a\nb", "KEY"), Err(SecretError::Value("KEY".into())));
+    }
+}

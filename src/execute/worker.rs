@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reqwest::Method;
 
 use crate::catalog::Flag;
-use crate::endpoint::{Reply, Verdict};
+use crate::endpoint::{Judge, Reply, Verdict};
 use crate::record::{CreatedJob, Status};
 
 use super::attempt::exchange;
@@ -14,7 +14,6 @@ use super::context::{Context, SlotFree};
 use super::draft::Draft;
 use super::fault::Fault;
 use super::phase::Prepared;
-use super::standin::Judge;
 use super::writer::WriterGone;
 use super::{cleanup, job};
 
@@ -24,7 +23,7 @@ const SYNC_VIDEO: &str = "/v1/videos/sync";
 /// Carries out a request, frees its slot, cleans up behind it, and writes its record; the outcome is
 /// told once the record is in its file.
 pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64) -> Result<Status, WriterGone> {
-    let mut draft = Draft::new(&prepared.request, due_us, ctx.shared.slo_ms);
+    let mut draft = Draft::new(&prepared.request, &ctx.shared, due_us);
     let end = tokio::select! {
         biased;
         () = ctx.halt.abandoned() => Err(Fault::cancelled("the run was abandoned before the request ended")),
@@ -77,7 +76,7 @@ async fn single(ctx: &Context, prepared: &Prepared, draft: &mut Draft) -> Result
             Judge::reply(&shared.wire, &prepared.request, reply, save)
         }
     };
-    let whole = exchange(&shared.client, &ctx.clock, &call, ctx.large(), &mut draft.call, open);
+    let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), &mut draft.call, open);
     let (_, judge) = ctx.unless_stopped(whole).await?;
     Ok(judge.finish())
 }

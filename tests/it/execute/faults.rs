@@ -1,6 +1,7 @@
 //! What goes wrong with one exchange has a class, words, and its time.
 
 use omni_bench::catalog::{ErrorClass, Flag};
+use omni_bench::execute::Secrets;
 use omni_bench::record::Status;
 use omni_bench::units::{Limit, Span};
 
@@ -93,4 +94,11 @@ async fn without_a_key_no_authorization_is_sent() {
     let server = Fake::start(|_| picture()).await;
     Setup::images(1, 1).run(&server).await;
     assert_eq!(server.seen()[0].header("authorization"), None);
+}
+
+#[tokio::test]
+async fn a_header_variable_that_is_not_set_is_named() {
+    let setup = Setup { headers: vec![("X-Team", "TEAM")], ..Setup::images(1, 1) };
+    let error = Secrets::resolve(&setup.endpoint(), |_| None).err().unwrap();
+    assert_eq!(error.to_string(), "header `X-Team` comes from environment variable `TEAM`, which is not set");
 }

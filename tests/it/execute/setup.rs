@@ -58,6 +58,7 @@ pub(crate) struct Setup {
     pub(crate) request_limit: Limit,
     pub(crate) job_limit: Limit,
     pub(crate) poll: PollPlan,
+    pub(crate) sync_video: bool,
     pub(crate) speed: f64,
     pub(crate) env: Vec<(&'static str, &'static str)>,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
@@ -80,6 +81,7 @@ impl Setup {
             request_limit: Limit::After(Span::seconds(60)),
             job_limit: Limit::After(Span::seconds(60)),
             poll: PollPlan { first: Span::millis(20), growth: 0.0, max: Span::millis(20) },
+            sync_video: false,
             speed: 1.0,
             env: Vec::new(),
             headers: Vec::new(),
@@ -189,7 +191,7 @@ impl Setup {
         }
     }
 
-    fn endpoint(&self) -> EndpointPlan {
+    pub(crate) fn endpoint(&self) -> EndpointPlan {
         EndpointPlan {
             url: None,
             api: self.api,
@@ -204,7 +206,7 @@ impl Setup {
             },
             poll: self.poll.clone(),
             stream: false,
-            sync_video: false,
+            sync_video: self.sync_video,
             return_stage_metrics: false,
             bot_task: None,
             validate: Validate::Header,
