@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::catalog::ErrorClass;
 use crate::endpoint::Wire;
-use crate::plan::{EndpointPlan, Plan, RunPlan, SloTarget};
+use crate::plan::{EndpointPlan, Phases, Plan, RunPlan, SloTarget};
 use crate::record::{RequestError, RunDir, Status};
 use crate::scenario::model::Validate;
 
@@ -16,7 +16,6 @@ use super::dispatcher::{self, PhaseEnd, PhaseError};
 use super::phase::{Phase, PhaseKind, prepare};
 use super::progress::Progress;
 use super::secrets::Secrets;
-use super::standin::Phases;
 use super::stop::Stop;
 use super::writer::{Needed, Writer};
 
