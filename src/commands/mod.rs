@@ -3,7 +3,9 @@
 mod completions;
 mod explain;
 mod init;
+mod load;
 mod plan;
+mod planning;
 mod run;
 mod schema;
 mod simulate;
