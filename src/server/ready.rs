@@ -94,6 +94,15 @@ impl Readiness<'_> {
     }
 }
 
+impl Probe {
+    /// Returns once nothing answers any more.
+    pub async fn gone(&self, path: &str) {
+        while self.get(path).await.is_ok() {
+            sleep(GAP).await;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
