@@ -7,6 +7,7 @@ mod plan;
 mod run;
 mod schema;
 mod simulate;
+mod simulated;
 mod ui;
 mod validate;
 
