@@ -1,9 +1,54 @@
 //! `omni-bench explain`.
 
-use super::Ui;
-use crate::cli::ExplainArgs;
-use crate::exit::Exit;
+use comfy_table::{ContentArrangement, Table, presets};
+use serde::Serialize;
 
-pub(super) fn run(_args: &ExplainArgs, _ui: Ui) -> Exit {
-    Exit::Usage
+use super::{Ui, load};
+use crate::cli::{ExplainArgs, PlanFormat};
+use crate::exit::Exit;
+use crate::scenario::Entry;
+
+/// What `--format json` prints.
+#[derive(Debug, Serialize)]
+struct Explained {
+    format: u32,
+    values: Vec<Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct Value {
+    key: String,
+    value: String,
+    layer: String,
+}
+
+pub(super) fn run(args: &ExplainArgs, ui: Ui) -> Exit {
+    let loaded = match load::load(&args.scenario, ui) {
+        Ok(loaded) => loaded,
+        Err(exit) => return exit,
+    };
+    let entries = loaded.entries();
+    match args.format {
+        PlanFormat::Table => ui.print(&table(&entries)),
+        PlanFormat::Json => ui.print(&json(entries)),
+    }
+}
+
+fn table(entries: &[Entry]) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(["key", "value", "from"]);
+    for entry in entries {
+        table.add_row([entry.path.to_string(), entry.value.clone(), entry.layer.clone()]);
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
+    lines.join("\n") + "\n"
+}
+
+fn json(entries: Vec<Entry>) -> String {
+    let value = |entry: Entry| Value { key: entry.path.to_string(), value: entry.value, layer: entry.layer };
+    let explained = Explained { format: 1, values: entries.into_iter().map(value).collect() };
+    format!("{:#}\n", serde_json::json!(explained))
 }

@@ -3,6 +3,7 @@
 mod completions;
 mod explain;
 mod init;
+mod load;
 mod plan;
 mod run;
 mod schema;

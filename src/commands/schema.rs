@@ -1,9 +1,19 @@
 //! `omni-bench schema`.
 
-use super::Ui;
-use crate::cli::SchemaArgs;
-use crate::exit::Exit;
+use schemars::{Schema, schema_for};
 
-pub(super) fn run(_args: &SchemaArgs, _ui: Ui) -> Exit {
-    Exit::Usage
+use super::Ui;
+use crate::cli::{SchemaArgs, SchemaName};
+use crate::exit::Exit;
+use crate::record::Record;
+use crate::scenario::Scenario;
+use crate::summarize::Results;
+
+pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
+    let schema: Schema = match args.name {
+        SchemaName::Scenario => schema_for!(Scenario),
+        SchemaName::Record => schema_for!(Record),
+        SchemaName::Summary => schema_for!(Results),
+    };
+    ui.print(&format!("{:#}\n", schema.as_value()))
 }

@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::cli::{Cli, Color};
+use crate::exit::Exit;
 
 /// What the user wants to see.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +44,17 @@ impl Ui {
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             other => other,
+        }
+    }
+
+    /// Writes a command's whole output and gives the exit code.
+    pub fn print(&self, text: &str) -> Exit {
+        match self.data(text) {
+            Ok(()) => Exit::Fine,
+            Err(error) => {
+                self.error(&format!("cannot write to stdout: {error}"));
+                Exit::Results
+            }
         }
     }
 

@@ -1,9 +1,12 @@
 //! `omni-bench validate`.
 
-use super::Ui;
+use super::{Ui, load};
 use crate::cli::ScenarioArgs;
 use crate::exit::Exit;
 
-pub(super) fn run(_args: &ScenarioArgs, _ui: Ui) -> Exit {
-    Exit::Usage
+pub(super) fn run(args: &ScenarioArgs, ui: Ui) -> Exit {
+    match load::load(args, ui) {
+        Ok(_) => ui.print(&format!("{}: fine\n", args.scenario.display())),
+        Err(exit) => exit,
+    }
 }

@@ -1,9 +1,13 @@
 //! Problems found in what a user wrote: the key they belong to, a message, a hint, and their
 //! picture with file, line and caret. Knows nothing of scenarios; places come in as spans.
 
+mod nearest;
 mod path;
+mod render;
 
+pub use nearest::nearest;
 pub use path::{KeyPath, Segment};
+pub use render::render;
 
 use std::ops::Range;
 

@@ -2,6 +2,20 @@
 //! every key. In: file text, environment, `--set`. Out: a [`Scenario`] or every problem found.
 //! Decides nothing: defaults and meanings belong to the plan.
 
+mod assign;
+mod checks;
+mod de;
+mod defaults;
+mod fault;
+mod files;
+mod layer;
+mod load;
 pub mod model;
+mod node;
+mod read;
+mod secret;
+mod shape;
+mod syntax;
 
+pub use load::{Broken, Entry, LoadOptions, Loaded, load};
 pub use model::Scenario;

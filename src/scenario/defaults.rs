@@ -1,0 +1,102 @@
+//! Documented defaults, for `explain`: the plan resolves them, the doc comments of the model state
+//! them, and a test holds this table to those comments.
+
+use super::node::{Data, Node};
+use crate::diagnostic::KeyPath;
+
+/// When a default is worth showing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    /// Always: the table is there even if nobody writes it.
+    Always,
+    /// When the table around the key was written; `*` stands for every entry.
+    Written,
+}
+
+use When::{Always, Written};
+
+/// Key path and default, in the order of the scenario's documentation.
+const DEFAULTS: &[(&str, &str, When)] = &[
+    ("endpoint.path", "follows the task", Always),
+    ("endpoint.ready.path", "\"/health\"", Always),
+    ("endpoint.ready.timeout", "\"120s\"", Always),
+    ("endpoint.timeout.connect", "\"10s\"", Always),
+    ("endpoint.timeout.request", "\"15m\"", Always),
+    ("endpoint.timeout.job", "\"15m\"", Always),
+    ("endpoint.poll.first", "\"50ms\"", Always),
+    ("endpoint.poll.growth", "0.05", Always),
+    ("endpoint.poll.max", "\"2s\"", Always),
+    ("endpoint.stream", "false", Always),
+    ("endpoint.sync_video", "false", Always),
+    ("endpoint.return_stage_metrics", "false", Always),
+    ("endpoint.validate", "\"header\"", Always),
+    ("endpoint.allow_unknown", "false", Always),
+    ("endpoint.max_reply", "\"512MB\"", Always),
+    ("endpoint.proxy", "none", Always),
+    ("endpoint.http2", "false", Always),
+    ("server.mode", "\"launch\"", Written),
+    ("server.ready.path", "\"/health\"", Written),
+    ("server.ready.timeout", "\"20m\"", Written),
+    ("server.stop_grace", "\"30s\"", Written),
+    ("server.restart", "\"never\"", Written),
+    ("variants.*.label", "the name", Written),
+    ("variants.*.gpus", "the product of the parallel degrees", Written),
+    ("datasets.*.label", "the dataset's name", Written),
+    ("datasets.*.profiles.*.weight", "1", Written),
+    ("datasets.*.sampling", "\"weighted\"", Written),
+    ("datasets.*.negative_prompt", "false", Written),
+    ("datasets.*.images.count", "1", Written),
+    ("datasets.*.images.width", "the request's width, else 512", Written),
+    ("datasets.*.images.height", "the request's height, else 512", Written),
+    ("datasets.*.videos.count", "1", Written),
+    ("datasets.*.videos.width", "the request's width, else 512", Written),
+    ("datasets.*.videos.height", "the request's height, else 512", Written),
+    ("datasets.*.request_seed", "\"none\"", Written),
+    ("datasets.*.allow_download", "false", Written),
+    ("traffic.requests", "10", Always),
+    ("traffic.max_concurrency", "1 in closed loop, none in open loop", Always),
+    ("traffic.request_rate", "\"inf\"", Always),
+    ("traffic.arrival", "\"poisson\"", Always),
+    ("traffic.burstiness", "1", Always),
+    ("traffic.trace_speed", "1", Always),
+    ("traffic.seed", "42", Always),
+    ("traffic.repeats", "1", Always),
+    ("traffic.order", "\"interleaved\"", Always),
+    ("traffic.allow_failures", "0", Always),
+    ("warmup.requests", "\"match\"", Always),
+    ("warmup.concurrency", "\"match\"", Always),
+    ("warmup.num_inference_steps", "the measured shape", Always),
+    ("warmup.num_frames", "the measured shape", Always),
+    ("slo.calibration", "3", Written),
+    ("slo.attainment", "0.99", Written),
+    ("matrix.variant", "all", Always),
+    ("matrix.dataset", "all", Always),
+    ("compare.candidates", "all others", Written),
+    ("compare.metrics", "the usual ones", Written),
+    ("simulator.profile", "the one that fits the model", Always),
+    ("simulator.speed", "1; 20 with `--simulate`", Always),
+    ("simulator.noise", "0", Always),
+    ("slurm.time", "from the plan's estimate", Written),
+];
+
+/// The defaults of keys that the document does not have.
+pub(super) fn absent(document: &Node) -> impl Iterator<Item = (KeyPath, &'static str)> {
+    DEFAULTS.iter().flat_map(move |(pattern, value, when)| {
+        let steps: Vec<&str> = pattern.split('.').collect();
+        let (key, table) = steps.split_last().map_or(("", &[][..]), |(key, table)| (*key, table));
+        let tables = match when {
+            Always => vec![table.iter().fold(KeyPath::root(), |path, step| path.key(*step))],
+            Written => written(document, table),
+        };
+        let absent = tables.into_iter().map(|path| path.key(key)).filter(|path| document.at(path).is_none());
+        absent.map(|path| (path, *value)).collect::<Vec<_>>()
+    })
+}
+
+/// A nested table of a written one, like `server.ready`, counts as written.
+fn written(document: &Node, table: &[&str]) -> Vec<KeyPath> {
+    let outer = table.iter().position(|step| *step == "ready").map_or(table, |end| table.split_at(end).0);
+    let inner = table.strip_prefix(outer).unwrap_or_default();
+    let reached = document.matching(outer).into_iter().filter(|(_, node)| matches!(node.data, Data::Table(_)));
+    reached.map(|(path, _)| inner.iter().fold(path, |path, step| path.key(*step))).collect()
+}

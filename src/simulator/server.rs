@@ -1,0 +1,106 @@
+//! Accepts connections and serves the routes until the shutdown future is done.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::response::Response;
+use axum::routing::{get, post};
+use http::StatusCode;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use serde_json::json;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::reply::json_reply;
+use super::settings::Settings;
+use super::state::App;
+use super::{chat, images, status, videos};
+
+/// Reference pictures and videos come as multipart or base64.
+const BODY_LIMIT: usize = 512 * 1024 * 1024;
+/// How long requests in flight may take after the shutdown.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Serves the simulator on a bound listener until `shutdown` is done, then returns within a second. Requests in
+/// flight get half a second to finish; what is left is dropped.
+///
+/// # Errors
+/// Settings that [`Settings::check`] refuses, or a thread that cannot be started.
+pub async fn serve(
+    listener: TcpListener,
+    settings: Settings,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    settings.check().map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
+    let app = Arc::new(App::start(settings)?);
+    let router = routes(Arc::clone(&app));
+    let mut connections = JoinSet::new();
+    let (closing, closed) = watch::channel(false);
+    tokio::pin!(shutdown);
+    loop {
+        tokio::select! {
+            () = &mut shutdown => break,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => drop(connections.spawn(connection(stream, router.clone(), closed.clone()))),
+                // out of descriptors, or a client that was gone already: neither ends the server
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+    drop(listener);
+    closing.send_replace(true);
+    let drained = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(GRACE, drained).await.is_err() {
+        connections.shutdown().await;
+    }
+    app.stop().await;
+    Ok(())
+}
+
+async fn connection(stream: TcpStream, router: Router, mut closed: watch::Receiver<bool>) {
+    // without it small replies would wait for an acknowledgement; a socket that refuses is served all the same
+    drop(stream.set_nodelay(true));
+    let service = TowerToHyperService::new(router);
+    let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    let asked_to_close = async { closed.wait_for(|closed| *closed).await.is_ok() };
+    tokio::select! {
+        // a connection that broke concerns its client alone
+        ended = serving.as_mut() => drop(ended),
+        _ = asked_to_close => {
+            serving.as_mut().graceful_shutdown();
+            drop(serving.await);
+        }
+    }
+}
+
+fn routes(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/health", get(status::health))
+        .route("/version", get(status::version))
+        .route("/v1/models", get(status::models))
+        .route("/metrics", get(status::metrics))
+        .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/images/generations", post(images::generate))
+        .route("/v1/images/edits", post(images::edit))
+        .route("/v1/videos", post(videos::create).get(videos::list))
+        .route("/v1/videos/sync", post(videos::create_sync))
+        .route("/v1/videos/{id}", get(videos::get).delete(videos::delete))
+        .route("/v1/videos/{id}/content", get(videos::content))
+        .fallback(async || detail(StatusCode::NOT_FOUND, "Not Found"))
+        .method_not_allowed_fallback(async || detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"))
+        .layer(DefaultBodyLimit::max(BODY_LIMIT))
+        .with_state(app)
+}
+
+/// Routing errors come from the framework under the real app and look different.
+fn detail(status: StatusCode, text: &str) -> Response {
+    json_reply(status, &json!({"detail": text}))
+}
