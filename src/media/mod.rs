@@ -45,3 +45,20 @@ pub struct VideoInfo {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MediaError(pub String);
+
+/// A picture of one colour that differs by seed.
+pub fn write_image(format: ImageFormat, width: u32, height: u32, seed: u64) -> Result<Vec<u8>, MediaError> {
+    if format != ImageFormat::Png {
+        return Err(MediaError("only PNG is written".into()));
+    }
+    let told = |error: png::EncodingError| MediaError(error.to_string());
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(png::ColorType::Grayscale);
+    let mut writer = encoder.write_header().map_err(told)?;
+    let shade = seed.to_le_bytes().into_iter().fold(width.to_le_bytes()[0], |a, b| a.wrapping_mul(31).wrapping_add(b));
+    let pixels = vec![shade; width as usize * height as usize];
+    writer.write_image_data(&pixels).map_err(told)?;
+    writer.finish().map_err(told)?;
+    Ok(bytes)
+}

@@ -38,6 +38,13 @@ pub struct Class {
     pub shape: Shape,
 }
 
+impl Class {
+    /// The class of requests of this task and shape; fps does not part classes.
+    pub const fn new(task: Task, shape: Shape) -> Self {
+        Self { task, shape: Shape { fps: None, ..shape } }
+    }
+}
+
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -106,6 +113,6 @@ pub struct Request {
 impl Request {
     /// The request's class.
     pub fn class(&self) -> Class {
-        Class { task: self.task, shape: self.shape }
+        Class::new(self.task, self.shape)
     }
 }
