@@ -1,9 +1,147 @@
 //! `omni-bench simulate`.
 
+use std::io;
+use std::net::SocketAddr;
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use tokio::net::TcpListener;
+
 use super::Ui;
 use crate::cli::SimulateArgs;
 use crate::exit::Exit;
+use crate::simulator::{self, Settings};
 
-pub(super) fn run(_args: &SimulateArgs, _ui: Ui) -> Exit {
-    Exit::Usage
+/// Serves until asked to stop, which is a clean end.
+pub(super) fn run(args: &SimulateArgs, ui: Ui) -> Exit {
+    let (args, notes, settings) = match prepare(args) {
+        Ok(prepared) => prepared,
+        Err(message) => {
+            ui.error(&message);
+            return Exit::Usage;
+        }
+    };
+    for note in notes {
+        ui.note(&format!("note: {note}"));
+    }
+    match serve(&args, settings, ui) {
+        Ok(()) => Exit::Fine,
+        Err(error) => {
+            ui.error(&format!("cannot serve on {}:{}: {error}", args.host, args.port));
+            Exit::RunFailed
+        }
+    }
+}
+
+fn prepare(args: &SimulateArgs) -> Result<(SimulateArgs, Vec<String>, Settings), String> {
+    let mut args = args.clone();
+    let serve_flags = take_own_options(&mut args)?;
+    let mut settings = Settings {
+        model: args.model.clone(),
+        speed: args.speed,
+        profile: args.profile.clone(),
+        noise: args.noise,
+        seed: args.seed,
+        null: args.null,
+        ..Settings::default()
+    };
+    let notes = settings.apply_serve_flags(&serve_flags)?;
+    settings.check()?;
+    Ok((args, notes, settings))
+}
+
+/// The command line ends in serve flags, so options of `simulate` itself that follow the first of them are
+/// among its words. Takes them out into `args` and returns the rest.
+fn take_own_options(args: &mut SimulateArgs) -> Result<Vec<String>, String> {
+    let command = SimulateArgs::augment_args(Command::new("simulate").no_binary_name(true));
+    let (mut own, mut rest) = (Vec::new(), Vec::new());
+    let mut words = std::mem::take(&mut args.serve_flags).into_iter();
+    while let Some(word) = words.next() {
+        let name = word.strip_prefix("--").map(|bare| bare.split_once('=').map_or(bare, |(name, _)| name));
+        if let Some(name @ ("quiet" | "verbose" | "color" | "no-progress")) = name {
+            return Err(format!("write `--{name}` before the serve flags"));
+        }
+        let option = command.get_arguments().find(|option| option.get_long().is_some() && option.get_long() == name);
+        let Some(option) = option else {
+            rest.push(word);
+            continue;
+        };
+        let takes_next = option.get_action().takes_values() && !word.contains('=');
+        own.push(word);
+        own.extend(takes_next.then(|| words.next()).flatten());
+    }
+    let matches = command.try_get_matches_from(own).map_err(|error| first_line(&error))?;
+    let late = SimulateArgs::from_arg_matches(&matches).map_err(|error| first_line(&error))?;
+    lay_over(args, late, &matches);
+    Ok(rest)
+}
+
+/// Options that were typed replace those of `args`.
+fn lay_over(args: &mut SimulateArgs, late: SimulateArgs, matches: &ArgMatches) {
+    let typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    let SimulateArgs { port, host, model, speed, profile, noise, seed, null, scenario, variant, serve_flags: _ } = late;
+    if typed("port") {
+        args.port = port;
+    }
+    if typed("host") {
+        args.host = host;
+    }
+    if typed("model") {
+        args.model = model;
+    }
+    if typed("speed") {
+        args.speed = speed;
+    }
+    if typed("noise") {
+        args.noise = noise;
+    }
+    if typed("seed") {
+        args.seed = seed;
+    }
+    args.null |= null;
+    args.profile = profile.or(args.profile.take());
+    args.scenario = scenario.or(args.scenario.take());
+    args.variant = variant.or(args.variant.take());
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+}
+
+fn serve(args: &SimulateArgs, settings: Settings, ui: Ui) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let stop = stop_signal()?;
+        let listener = TcpListener::bind((args.host.as_str(), args.port)).await?;
+        let address: SocketAddr = listener.local_addr()?;
+        ui.data(&format!("listening on {address}\n"))?;
+        simulator::serve(listener, settings, stop).await
+    });
+    // an encoder that is still busy with a dropped request is not waited for
+    runtime.shutdown_background();
+    served
+}
+
+/// Done when the process is asked to stop by SIGINT or SIGTERM. The handlers are in place when this returns.
+#[cfg(unix)]
+fn stop_signal() -> io::Result<impl Future<Output = ()> + Send> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Done when the process is asked to stop.
+#[cfg(not(unix))]
+fn stop_signal() -> io::Result<impl Future<Output = ()> + Send> {
+    Ok(async {
+        // without a handler the process ends by itself
+        drop(tokio::signal::ctrl_c().await);
+    })
 }

@@ -3,6 +3,7 @@
 
 mod concurrency;
 mod doubt;
+mod figures;
 mod interval;
 mod media;
 mod results;
