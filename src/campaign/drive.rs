@@ -6,7 +6,7 @@ use super::host::Host;
 use super::{Campaign, CampaignError, RunOutcome};
 use crate::execute::{Drive, DriveError, Driven, Target, drive};
 use crate::plan::{RunPlan, VariantPlan};
-use crate::record::{Claim, Claimed, ClaimedRun, MANIFEST_FORMAT, RunDir, RunManifest, RunState};
+use crate::record::{Claim, Claimed, ClaimedRun, MANIFEST_FORMAT, RunDir, RunManifest, RunState, write_json};
 
 impl Campaign<'_> {
     /// Drives a run, the `number`-th of `of`, from its claim to its manifest.
@@ -26,12 +26,16 @@ impl Campaign<'_> {
         let speed = host.simulated.unwrap_or(1.0);
         let secrets = self.secrets.get(&variant.name).cloned().unwrap_or_default();
         let target = Target { url: host.url.clone(), model: host.model.clone(), speed, secrets };
+        let phases = (self.phases)(run);
+        if let Some(example) = (self.example)(variant, &phases, &host.model) {
+            write_json(&dir.request(), &example)?;
+        }
         self.progress.run_started(&run.id, number, of);
         let driven = drive(Drive {
             plan: self.plan,
             run,
             endpoint: &variant.endpoint,
-            phases: (self.phases)(run),
+            phases,
             target: &target,
             dir: &dir,
             save_media: self.save_media,

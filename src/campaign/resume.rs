@@ -64,20 +64,20 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn parts(value: Value) -> serde_json::Map<String, Value> {
+    fn parts(value: &Value) -> serde_json::Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
     #[test]
     fn what_differs_is_named_down_to_the_entries_of_tables() {
-        let old = parts(json!({ "plan_hash": "a", "model": "m", "datasets": { "A": 1, "B": 2 }, "runs": [1] }));
-        let new = parts(json!({ "plan_hash": "b", "model": "m", "datasets": { "A": 1, "C": 2 }, "runs": [1, 2] }));
+        let old = parts(&json!({ "plan_hash": "a", "model": "m", "datasets": { "A": 1, "B": 2 }, "runs": [1] }));
+        let new = parts(&json!({ "plan_hash": "b", "model": "m", "datasets": { "A": 1, "C": 2 }, "runs": [1, 2] }));
         assert_eq!(differing(&old, &new), ["`datasets.B`", "`datasets.C`", "`runs`"]);
     }
 
     #[test]
     fn equal_plans_differ_in_nothing() {
-        let plan = parts(json!({ "plan_hash": "a", "model": "m" }));
+        let plan = parts(&json!({ "plan_hash": "a", "model": "m" }));
         assert!(differing(&plan, &plan).is_empty());
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::InProcess;
 use crate::execute::{Counts, Progress, Secrets, Stop};
@@ -24,6 +25,8 @@ pub struct Campaign<'a> {
     pub dir: &'a ResultsDir,
     /// The requests of a run.
     pub phases: &'a dyn Fn(&RunPlan) -> Phases,
+    /// The first measured request of a run as it goes over the wire to a model, without headers.
+    pub example: &'a dyn Fn(&VariantPlan, &Phases, &str) -> Option<Value>,
     /// Secret headers by variant; a variant without an entry has none.
     pub secrets: &'a BTreeMap<String, Secrets>,
     /// Starts a simulator in this process; `None` when real servers answer.

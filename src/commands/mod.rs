@@ -5,6 +5,7 @@ mod explain;
 mod init;
 mod load;
 mod plan;
+mod planning;
 mod run;
 mod schema;
 mod simulate;

@@ -71,6 +71,11 @@ impl RunDir {
         self.0.join("run.json")
     }
 
+    /// `request.json`, the first measured request as it goes over the wire.
+    pub fn request(&self) -> PathBuf {
+        self.0.join("request.json")
+    }
+
     /// `records.jsonl`.
     pub fn records(&self) -> PathBuf {
         self.0.join("records.jsonl")

@@ -1,5 +1,8 @@
 //! Campaigns through the built binary: folders, resume, servers, interrupts, exit codes.
 
+#![cfg(test)]
+#![cfg(unix)]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +13,7 @@ use tempfile::TempDir;
 const BINARY: &str = env!("CARGO_BIN_EXE_omni-bench");
 
 /// Seconds after which something that must come about has not.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 const SCENARIO: &str = r#"
 name = "small"
@@ -186,7 +189,7 @@ fn a_simulated_run_leaves_the_documented_files() {
             .map(str::to_owned)
             .to_vec();
     for run in ["c1", "c2", "c3"] {
-        for file in ["records.jsonl", "run.json", "summary.json", "warmup.jsonl"] {
+        for file in ["records.jsonl", "request.json", "run.json", "summary.json", "warmup.jsonl"] {
             expected.push(format!("runs/v/A/{run}/{file}"));
         }
     }
@@ -371,7 +374,10 @@ fn an_unreachable_server_is_one_clear_error_and_no_row() {
     let output = bench.run(&["--set", "endpoint.ready.timeout=300ms"]);
     assert_eq!(code(&output), 3, "{}", talk(&output));
     let text = talk(&output);
-    assert!(text.contains(&url) && text.contains("connection refused") && text.contains("endpoint.ready.timeout"), "{text}");
+    assert!(
+        text.contains(&url) && text.contains("connection refused") && text.contains("endpoint.ready.timeout"),
+        "{text}"
+    );
     assert_eq!(text.matches("was not ready after").count(), 1, "{text}");
     let results = bench.results();
     assert!(results["runs"].as_array().unwrap().is_empty());
@@ -400,7 +406,8 @@ fn a_key_is_never_written_and_an_unset_header_is_an_error() {
     assert_eq!(code(&unset), 2, "{}", talk(&unset));
     assert!(talk(&unset).contains("`SMALL_TEAM`"), "{}", talk(&unset));
 
-    let output = bench.command(&[]).env("SMALL_KEY", "sk-hidden-1").env("SMALL_TEAM", "team-hidden-2").output().unwrap();
+    let output =
+        bench.command(&[]).env("SMALL_KEY", "sk-hidden-1").env("SMALL_TEAM", "team-hidden-2").output().unwrap();
     assert_eq!(code(&output), 3, "{}", talk(&output));
     let mut texts: Vec<Vec<u8>> = contents(&bench.latest()).into_iter().map(|(_, bytes)| bytes).collect();
     texts.extend([output.stdout, output.stderr]);
@@ -415,7 +422,8 @@ fn a_key_is_never_written_and_an_unset_header_is_an_error() {
 #[test]
 fn a_server_started_by_hand_is_asked_for_and_waited_for() {
     let url = free_url();
-    let server = with_server("mode = \"manual\"").replace("[server]", &format!("[endpoint]\nurl = \"{url}\"\n\n[server]"));
+    let server =
+        with_server("mode = \"manual\"").replace("[server]", &format!("[endpoint]\nurl = \"{url}\"\n\n[server]"));
     let bench = Bench::new(&server);
     let tool = bench.spawn(&["--only", "second/**"]);
     let port = url.rsplit(':').next().unwrap();

@@ -1,12 +1,14 @@
 //! `omni-bench run`: plan, campaign, summaries, tables.
 
+mod example;
 mod outputs;
 mod page;
 mod signals;
 mod verdict;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -16,6 +18,8 @@ use super::{Ui, simulated};
 use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, check_resume, walk};
 use crate::cli::RunArgs;
 use crate::endpoint::job_path;
+    None
+}
 use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
 use crate::plan::{Plan, phases};
@@ -29,12 +33,12 @@ struct Failure {
 }
 
 impl Failure {
-    fn new(exit: Exit, message: impl ToString) -> Self {
+    fn new(exit: Exit, message: &dyn Display) -> Self {
         Self { exit, message: message.to_string() }
     }
 
-    fn results(error: impl ToString) -> Self {
-        Self::new(Exit::Results, error)
+    fn results(error: impl Display) -> Self {
+        Self::new(Exit::Results, &error)
     }
 }
 
@@ -59,7 +63,7 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned) -> Result<Exit, Failure>
         .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(Exit::RunFailed, format!("the runtime cannot be started: {error}")))?;
+        .map_err(|error| Failure::new(Exit::RunFailed, &format!("the runtime cannot be started: {error}")))?;
     let dir = results_dir(args, plan, ui)?;
     ui.note(&format!("results: {}", dir.path().display()));
     let summaries = RefCell::new(BTreeMap::new());
@@ -86,11 +90,11 @@ fn width() -> Option<u16> {
 /// Header values of every variant, from the environment.
 fn secrets(plan: &Plan, ui: Ui) -> Result<BTreeMap<String, Secrets>, Failure> {
     let lookup = |name: &str| std::env::var(name).ok();
-    let mut told = std::collections::BTreeSet::new();
+    let mut told = BTreeSet::new();
     let mut all = BTreeMap::new();
     for variant in &plan.variants {
         let endpoint = &variant.endpoint;
-        let secrets = Secrets::resolve(endpoint, lookup).map_err(|error| Failure::new(Exit::Usage, error))?;
+        let secrets = Secrets::resolve(endpoint, lookup).map_err(|error| Failure::new(Exit::Usage, &error))?;
         if let Some(name) = &endpoint.api_key_env
             && lookup(name).is_none_or(|key| key.trim().is_empty())
             && told.insert(name)
@@ -109,7 +113,7 @@ fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<ResultsDir, Failur
         return match check_resume(&dir, plan) {
             Ok(()) => Ok(dir),
             Err(error @ ResumeError::Read(_)) => Err(Failure::results(error)),
-            Err(error @ ResumeError::OtherPlan { .. }) => Err(Failure::new(Exit::Usage, error)),
+            Err(error @ ResumeError::OtherPlan { .. }) => Err(Failure::new(Exit::Usage, &error)),
         };
     }
     let dir = ResultsDir::create(&args.out, plan, Timestamp::now()).map_err(Failure::results)?;
@@ -138,6 +142,7 @@ impl Job<'_> {
             plan,
             dir: self.dir,
             phases: &|run| phases(plan, run, &self.planned.data),
+            example: &|variant, phases, model| example::example(plan, variant, phases, model),
             secrets: self.secrets,
             simulator: plan.simulated.then_some(&start_simulator),
             job_path,
@@ -158,7 +163,7 @@ impl Job<'_> {
         tokio::select! {
             walked = walk(&campaign) => walked.map(Some).map_err(|error| match error {
                 CampaignError::Results(_) => Failure::results(error),
-                CampaignError::Command(_) => Failure::new(Exit::Usage, error),
+                CampaignError::Command(_) => Failure::new(Exit::Usage, &error),
             }),
             () = signals::listen(&stop, &progress) => Ok(None),
         }

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::campaign::{Outcome, RunOutcome};
 use crate::plan::{Plan, RunPlan};
-use crate::record::{Record, ReadError, ResultsDir, RunDir, read_journal, write_atomic, write_json};
+use crate::record::{ReadError, Record, ResultsDir, RunDir, read_journal, write_atomic, write_json};
 use crate::report;
 use crate::summarize::{self, NotRun, Results, RunFiles, Summary, summarize};
 
@@ -54,7 +54,8 @@ pub(super) fn collect(
         let reason = match outcome.runs.get(&run.id) {
             Some(RunOutcome::Complete(_)) | None => "it left no records".to_owned(),
             Some(RunOutcome::Already) => {
-                summaries.extend(read_and_summarize(plan, &dir.run(&run.id), run)?.map(|found| (run.id.clone(), found)));
+                summaries
+                    .extend(read_and_summarize(plan, &dir.run(&run.id), run)?.map(|found| (run.id.clone(), found)));
                 "it left no records".to_owned()
             }
             Some(RunOutcome::Interrupted) => "stopped by the user before its first measured request".to_owned(),

@@ -15,13 +15,7 @@ use crate::summarize::Results;
 
 /// Writes the page with these results, when the scenario has one. The scenario's own page is read,
 /// so that the copy has its prose, and never written.
-pub(super) fn write(
-    args: &RunArgs,
-    planned: &Planned,
-    dir: &ResultsDir,
-    results: &Results,
-    ui: Ui,
-) -> io::Result<()> {
+pub(super) fn write(args: &RunArgs, planned: &Planned, dir: &ResultsDir, results: &Results, ui: Ui) -> io::Result<()> {
     let plan = &planned.plan;
     let Some(name) = &plan.page else { return Ok(()) };
     let mut manifests = Vec::new();
@@ -32,7 +26,11 @@ pub(super) fn write(
         scenario_file: args.scenario.scenario.display().to_string(),
         results_folder: dir.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         manifests,
-        launch: plan.variants.iter().map(|variant| (variant.name.clone(), launch(plan, variant))).collect::<IndexMap<_, _>>(),
+        launch: plan
+            .variants
+            .iter()
+            .map(|variant| (variant.name.clone(), launch(plan, variant)))
+            .collect::<IndexMap<_, _>>(),
     };
     let path = planned.loaded.scenario.dashboard.as_ref().and_then(|dashboard| dashboard.page.as_deref());
     let existing = path.and_then(|path| fs_err::read_to_string(path).ok());
