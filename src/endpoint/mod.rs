@@ -2,6 +2,12 @@
 //! and a judge that is fed the reply as it arrives and says what really came back. Opens no
 //! connection and keeps no body.
 
+mod encode;
+mod json;
+mod reply;
+mod standin;
 mod types;
 
+pub use encode::{EncodeError, Encoder, asked};
+pub use reply::{JobReader, Judge, content_path, job_path, server_message};
 pub use types::{Body, JobState, JobStatus, Reply, SaveMedia, Verdict, Wire};
