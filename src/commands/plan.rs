@@ -1,9 +1,197 @@
-//! `omni-bench plan`.
+//! `omni-bench plan`: what a scenario would do, as a table for people or JSON for programs.
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
 
 use super::Ui;
-use crate::cli::PlanArgs;
+use super::planning::{Planned, Wanted, prepare};
+use crate::cli::{PlanArgs, PlanFormat};
 use crate::exit::Exit;
+use crate::plan::{Arrivals, Plan, RunPlan};
+use crate::scenario::model::OnShort;
+use crate::units::Rate;
+use crate::workload::Origin;
 
-pub(super) fn run(_args: &PlanArgs, _ui: Ui) -> Exit {
-    Exit::Usage
+pub(super) fn run(args: &PlanArgs, ui: Ui) -> Exit {
+    let wanted = Wanted {
+        scenario: &args.scenario,
+        simulate: args.simulate,
+        speed: args.speed,
+        no_server: args.no_server,
+        only: &args.only,
+        repeats: args.repeats,
+    };
+    let Planned { plan, .. } = match prepare(&wanted, ui) {
+        Ok(planned) => planned,
+        Err(exit) => return exit,
+    };
+    for note in cut_short(&plan) {
+        ui.note(&note);
+    }
+    let text = match args.format {
+        PlanFormat::Table => table(&plan),
+        PlanFormat::Json => match json(&plan) {
+            Ok(text) => text,
+            Err(error) => {
+                ui.error(&format!("the plan cannot be written as JSON: {error}"));
+                return Exit::Results;
+            }
+        },
+    };
+    match ui.data(&text) {
+        Ok(()) => Exit::Fine,
+        Err(error) => {
+            ui.error(&format!("the plan cannot be written: {error}"));
+            Exit::Results
+        }
+    }
+}
+
+/// The plan as `plan --format json` prints it.
+#[derive(Serialize)]
+struct PlanOutput<'a> {
+    format: u32,
+    scenario: &'a str,
+    plan_hash: &'a str,
+    starts: u32,
+    runs: Vec<RunOutput<'a>>,
+}
+
+#[derive(Serialize)]
+struct RunOutput<'a> {
+    id: &'a str,
+    key: &'a str,
+    workload_key: &'a str,
+    config_key: &'a str,
+    variant: &'a str,
+    dataset: &'a str,
+    max_concurrency: Option<u32>,
+    request_rate: Rate,
+    arrivals: Arrivals,
+    requests: u64,
+    repeat: u32,
+    gpus: u32,
+    warmup_requests: u32,
+    estimate_s: Option<f64>,
+}
+
+fn json(plan: &Plan) -> serde_json::Result<String> {
+    let runs = plan.runs.iter().map(|run| RunOutput {
+        id: &run.id,
+        key: &run.key,
+        workload_key: &run.workload_key,
+        config_key: &run.config_key,
+        variant: &run.variant,
+        dataset: &run.dataset,
+        max_concurrency: run.traffic.max_concurrency,
+        request_rate: run.traffic.request_rate,
+        arrivals: run.traffic.arrivals,
+        requests: run.traffic.requests,
+        repeat: run.repeat,
+        gpus: run.gpus,
+        warmup_requests: run.warmup.requests,
+        estimate_s: run.estimate_s,
+    });
+    let output = PlanOutput {
+        format: plan.format,
+        scenario: &plan.scenario,
+        plan_hash: &plan.plan_hash,
+        starts: plan.starts,
+        runs: runs.collect(),
+    };
+    serde_json::to_string_pretty(&output).map(|text| text + "\n")
+}
+
+fn table(plan: &Plan) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["run", "traffic", "requests", "warm-ups", "GPUs", "estimate"]);
+    for run in &plan.runs {
+        table.add_row([
+            run.id.clone(),
+            traffic(run),
+            run.traffic.requests.to_string(),
+            run.warmup.requests.to_string(),
+            run.gpus.to_string(),
+            run.estimate_s.map_or_else(|| "–".to_owned(), duration),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let rows = table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
+    format!("{rows}\n\n{}\n", totals(plan))
+}
+
+fn traffic(run: &RunPlan) -> String {
+    let rate = run.traffic.request_rate;
+    let arrivals = match run.traffic.arrivals {
+        Arrivals::Closed => "closed loop".to_owned(),
+        Arrivals::Constant => format!("{rate}/s constant"),
+        Arrivals::Poisson => format!("{rate}/s Poisson"),
+        Arrivals::Gamma { burstiness } => format!("{rate}/s gamma, burstiness {burstiness}"),
+        Arrivals::Trace { speed: 1.0 } => "trace".to_owned(),
+        Arrivals::Trace { speed } => format!("trace, {speed}× speed"),
+    };
+    match run.traffic.max_concurrency {
+        Some(cap) => format!("{arrivals}, at most {cap} in flight"),
+        None => format!("{arrivals}, no cap"),
+    }
+}
+
+/// Runs, starts, and what they cost where every run has an estimate.
+fn totals(plan: &Plan) -> String {
+    let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    let mut parts = vec![
+        counted(plan.runs.len(), "run"),
+        counted(plan.starts as usize, if plan.simulated { "simulator start" } else { "server start" }),
+    ];
+    let estimates: Option<Vec<(f64, u32)>> =
+        plan.runs.iter().map(|run| run.estimate_s.map(|seconds| (seconds, run.gpus))).collect();
+    match estimates {
+        Some(estimates) => {
+            let seconds: f64 = estimates.iter().map(|(seconds, _)| seconds).sum();
+            let gpu_hours: f64 = estimates.iter().map(|(seconds, gpus)| seconds * f64::from(*gpus) / 3600.0).sum();
+            parts.push(format!("about {}", duration(seconds)));
+            if plan.simulated {
+                parts.push(format!("{} at {}× speed", duration(seconds / plan.speed), plan.speed));
+            }
+            parts.push(format!("{gpu_hours:.2} GPU-hours"));
+        }
+        None => parts.push("no estimate of the time".to_owned()),
+    }
+    parts.join(", ")
+}
+
+/// A time as people say it, to two units.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, which is right for a text")]
+fn duration(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0..10 => format!("{seconds:.1} s"),
+        10..60 => format!("{whole} s"),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+/// Traces whose rows bound the number of requests.
+fn cut_short(plan: &Plan) -> impl Iterator<Item = String> {
+    plan.datasets.values().filter_map(|dataset| {
+        let Origin::Trace { on_short: OnShort::Truncate, .. } = dataset.origin else { return None };
+        let rows = dataset.facts.rows?;
+        let full = plan.runs.iter().any(|run| run.dataset == dataset.name && run.traffic.requests == rows);
+        full.then(|| format!("dataset `{}` has {rows} rows; no run of it has more requests", dataset.name))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_to_two_units() {
+        let told = [0.04, 9.94, 59.0, 61.0, 3599.0, 3600.0, 90_061.0].map(duration);
+        assert_eq!(told, ["0.0 s", "9.9 s", "59 s", "1 min 1 s", "59 min 59 s", "1 h 0 min", "25 h 1 min"]);
+    }
 }

@@ -2,8 +2,26 @@
 //! catalog, with ids, keys, seeds, arrivals and steps. Pure: no clock, no files, no network.
 //! After this stage no `Option` means "use the default".
 
+mod arrivals;
+mod axes;
+mod build;
+mod draft;
+mod endpoint;
+mod ids;
+mod keys;
+mod matrix;
+mod phases;
+mod request_fields;
+mod runs;
+mod serve;
+mod steps;
+mod traffic;
 mod types;
+mod unbuilt;
 
+pub use build::{Estimate, Hosting, PlanInput, check, plan};
+pub use phases::{Phases, phases};
+pub use serve::serve_flags;
 pub use types::{
     Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
     SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,

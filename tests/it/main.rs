@@ -6,6 +6,7 @@ mod endpoint;
 mod execute;
 mod layers;
 mod media;
+mod openai;
 mod plan;
 mod report;
 mod scenario;

@@ -1,6 +1,8 @@
 //! Tests of media: what the writers write is read back by this crate's probes, by the `image` crate,
 //! and by ffmpeg where it is installed.
 
+#![cfg(test)] // the lints that spare tests then spare their helpers too
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -9,7 +11,7 @@ use omni_bench::media::{
     ImageFormat, ImageInfo, ImageProbe, MediaError, VideoInfo, VideoProbe, decode_image, write_image, write_video,
 };
 
-use crate::support::have;
+use crate::support::{have, skipped};
 
 const FORMATS: [ImageFormat; 3] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Webp];
 
@@ -178,6 +180,7 @@ fn saved(folder: &tempfile::TempDir, file: &[u8]) -> PathBuf {
 #[test]
 fn ffprobe_reads_what_was_asked() {
     if !have("ffprobe") {
+        skipped("ffprobe_reads_what_was_asked", "ffprobe is not installed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -201,6 +204,7 @@ fn ffprobe_reads_what_was_asked() {
 #[test]
 fn ffmpeg_decodes_every_frame_without_a_complaint() {
     if !have("ffmpeg") {
+        skipped("ffmpeg_decodes_every_frame_without_a_complaint", "ffmpeg is not installed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,96 @@
+//! Scenario arguments → a loaded scenario, its data and its plan; what `plan`, `run` and `validate`
+//! have in common. Every problem of every stage is told before the first one stops anything.
+
+use crate::cli::ScenarioArgs;
+use crate::diagnostic::Problem;
+use crate::exit::Exit;
+use crate::plan::{self, Hosting, Plan, PlanInput};
+use crate::scenario::{self, LoadOptions, Loaded, Scenario};
+use crate::workload::{self, Data};
+
+use super::Ui;
+
+/// Time base of the simulator when neither scenario nor command line says.
+const DEFAULT_SPEED: f64 = 20.0;
+
+/// What was typed about the plan.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// The scenario and what is laid over it.
+    pub(super) scenario: &'a ScenarioArgs,
+    /// Answer from the simulator.
+    pub(super) simulate: bool,
+    /// Its time base.
+    pub(super) speed: Option<f64>,
+    /// Ignore `[server]`.
+    pub(super) no_server: bool,
+    /// Globs over run ids.
+    pub(super) only: &'a [String],
+    /// Repeats of each run.
+    pub(super) repeats: Option<u32>,
+}
+
+/// A scenario that can be carried out.
+pub(super) struct Planned {
+    /// The scenario with the places of its keys.
+    pub(super) loaded: Loaded,
+    /// Its datasets with their rows.
+    pub(super) data: Data,
+    /// What will be done.
+    pub(super) plan: Plan,
+}
+
+/// Loads and plans, or tells every problem found on stderr.
+pub(super) fn prepare(wanted: &Wanted<'_>, ui: Ui) -> Result<Planned, Exit> {
+    let options =
+        LoadOptions { file: wanted.scenario.scenario.clone(), set: wanted.scenario.set.clone(), env: environment() };
+    let loaded = scenario::load(&options).map_err(|broken| {
+        Ui::talk(&broken.render(ui.color));
+        Exit::Usage
+    })?;
+    let refused = |problems: &[Problem]| {
+        Ui::talk(&loaded.render(problems, ui.color));
+        Exit::Usage
+    };
+    let hosting = hosting(wanted, &loaded.scenario);
+    let data = workload::load(&loaded.scenario).map_err(|mut problems| {
+        // the scenario's other problems do not depend on the data
+        for problem in plan::check(&loaded.scenario, hosting, wanted.repeats) {
+            if !problems.contains(&problem) {
+                problems.push(problem);
+            }
+        }
+        refused(&problems)
+    })?;
+    for note in data.notes() {
+        ui.note(note);
+    }
+    let input = PlanInput {
+        scenario: &loaded.scenario,
+        data: &data,
+        hosting,
+        only: wanted.only,
+        repeats: wanted.repeats,
+        estimate: None,
+    };
+    let plan = plan::plan(&input).map_err(|problems| refused(&problems))?;
+    Ok(Planned { loaded, data, plan })
+}
+
+/// Who provides the servers: the simulator when asked for, else `[server]`, else whoever runs at `url`.
+fn hosting(wanted: &Wanted<'_>, scenario: &Scenario) -> Hosting {
+    if wanted.simulate {
+        Hosting::Simulated { speed: wanted.speed.or(scenario.simulator.speed).unwrap_or(DEFAULT_SPEED) }
+    } else if scenario.server.is_some() && !wanted.no_server {
+        Hosting::Launched
+    } else {
+        Hosting::Given
+    }
+}
+
+/// The process environment, as far as it is text.
+fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The one test command: installs what the tests need beyond cargo, then formatting, lints, documentation,
+# doctests and every test. Works from nothing on a Debian machine with cargo; run it as a user who may
+# install packages, or have ffmpeg and python3-venv installed already.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+
+install_packages() {
+  [ "$#" -eq 0 ] && return
+  step "installing $*"
+  local sudo=()
+  [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+  "${sudo[@]}" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+missing=()
+command -v ffprobe >/dev/null || missing+=(ffmpeg)
+command -v cc >/dev/null || missing+=(build-essential)
+command -v python3 >/dev/null || missing+=(python3)
+python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+command -v pgrep >/dev/null || missing+=(procps)
+install_packages "${missing[@]}"
+
+step "Python environment with the openai client"
+venv=target/test-venv
+[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+"$venv/bin/python" -c 'import openai' 2>/dev/null || "$venv/bin/pip" install --quiet --disable-pip-version-check 'openai>=2,<4'
+export OMNI_BENCH_TEST_PYTHON="$PWD/$venv/bin/python"
+# here nothing may be skipped: what `cargo test` alone would name as not run is a failure
+export OMNI_BENCH_TEST_ALL=1
+
+step "formatting"
+cargo fmt --check
+
+step "lints"
+cargo clippy --locked --all-targets -- -D warnings
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --quiet
+
+step "doctests"
+cargo test --locked --doc --quiet
+
+step "tests"
+cargo test --locked --lib --bins --test it
