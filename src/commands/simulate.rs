@@ -70,8 +70,8 @@ fn take_own_options(args: &mut SimulateArgs) -> Result<Vec<String>, String> {
         own.push(word);
         own.extend(takes_next.then(|| words.next()).flatten());
     }
-    let matches = command.try_get_matches_from(own).map_err(|error| first_line(&error))?;
-    let late = SimulateArgs::from_arg_matches(&matches).map_err(|error| first_line(&error))?;
+    let matches = command.try_get_matches_from(own).map_err(|error| in_short(&error))?;
+    let late = SimulateArgs::from_arg_matches(&matches).map_err(|error| in_short(&error))?;
     lay_over(args, late, &matches);
     Ok(rest)
 }
@@ -104,10 +104,12 @@ fn lay_over(args: &mut SimulateArgs, late: SimulateArgs, matches: &ArgMatches) {
     args.variant = variant.or(args.variant.take());
 }
 
-fn first_line(error: &clap::Error) -> String {
+/// The message of a parse error on one line, without the usage that follows it.
+fn in_short(error: &clap::Error) -> String {
     let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    let message: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let message = message.join(" ");
+    message.strip_prefix("error: ").unwrap_or(&message).to_owned()
 }
 
 fn serve(args: &SimulateArgs, settings: Settings, ui: Ui) -> io::Result<()> {

@@ -11,7 +11,6 @@ mod fields;
 mod flags;
 mod form;
 mod images;
-mod interim;
 mod jobs;
 mod medium;
 mod profiles;
