@@ -2,7 +2,7 @@
 
 use super::official::{degree, degree_header, degrees, further_degrees};
 use super::table::{Cell, Value};
-use super::text::distinct;
+use super::text::{counted, distinct};
 use crate::catalog::DEGREES;
 use crate::plan::{Axis, Plan, RunPlan};
 use crate::summarize::Results;
@@ -44,13 +44,9 @@ fn constant_layout(plan: &Plan) -> Vec<String> {
         .map(|(header, value)| format!("{header} {value}"))
         .collect();
     if others.is_empty() {
-        parts.insert(0, format!("variant {}, {}", first.label, gpus(first.gpus)));
+        parts.insert(0, format!("variant {}, {}", first.label, counted(first.gpus.into(), "GPU")));
     }
     parts
-}
-
-fn gpus(count: u32) -> String {
-    if count == 1 { "1 GPU".to_owned() } else { format!("{count} GPUs") }
 }
 
 /// Axes that have one value in all runs.
@@ -59,7 +55,7 @@ fn constant_axes(plan: &Plan) -> Vec<String> {
     let constant = |axis: Axis| !plan.varying.contains(&axis);
     let mut parts = Vec::new();
     if constant(Axis::Requests) && plan.runs.iter().all(|other| other.traffic.requests == run.traffic.requests) {
-        parts.push(format!("{} requests per run", run.traffic.requests));
+        parts.push(format!("{} per run", counted(run.traffic.requests, "request")));
     }
     if constant(Axis::RequestRate) {
         parts.push(match run.traffic.request_rate.per_second() {
@@ -85,7 +81,7 @@ fn warmup(plan: &Plan) -> String {
     if plan.runs.iter().all(|run| run.warmup.matched) {
         "warm-up at each run's concurrency and shapes".to_owned()
     } else if plan.runs.iter().all(|other| other.warmup == run.warmup) {
-        format!("warm-up of {} requests, {} in flight", run.warmup.requests, run.warmup.concurrency)
+        format!("warm-up of {}, {} in flight", counted(run.warmup.requests.into(), "request"), run.warmup.concurrency)
     } else {
         "warm-up by run".to_owned()
     }

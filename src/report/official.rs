@@ -4,7 +4,7 @@
 use super::table::{Cell, Column, Table, Value};
 use crate::catalog::{DEGREES, Medium, Validity};
 use crate::plan::{Axis, Plan, RunPlan, VariantPlan};
-use crate::summarize::{Distribution, Results, Summary};
+use crate::summarize::{Distribution, Results, Summary, is_supported};
 
 /// Degrees with a column of their own on the dashboards of pictures.
 const IMAGE_DEGREES: &[&str] = &["cfg", "ulysses", "tensor", "vae_patch"];
@@ -12,8 +12,6 @@ const IMAGE_DEGREES: &[&str] = &["cfg", "ulysses", "tensor", "vae_patch"];
 const VIDEO_DEGREES: &[&str] = &["cfg", "ulysses", "tensor", "hsdp", "vae_patch"];
 /// Decimals of seconds on the dashboards.
 pub(crate) const SECONDS: usize = 4;
-/// From how many requests on a P99 has an interval.
-const P99_FROM: u64 = 299;
 
 /// The degrees that the dashboards of this medium show.
 pub(crate) const fn degrees(medium: Medium) -> &'static [&'static str] {
@@ -161,9 +159,10 @@ fn row(plan: &Plan, summary: &Summary, further: &Further, table: &mut Table) -> 
     let cap = summary.max_concurrency.map_or("none".into(), |cap| Value::Count(cap.into()));
     let mut cells = vec![dataset_label(plan, &summary.dataset).into(), cap.into()];
     cells.extend(degrees(plan.task.medium()).iter().map(show));
+    let basis = Basis { completed: summary.completed, censored: summary.censored, counted: true };
     let doubt = doubt_note(summary).map(|note| table.note(note));
     cells.push(marked(summary.latency_s.mean.into(), doubt.into_iter().collect()));
-    cells.push(p99(summary, &summary.latency_s, table));
+    cells.push(percentile(basis, &summary.latency_s, "p99", table));
     if further.variant {
         cells.push(variant.map_or(&summary.variant, |variant| &variant.label).as_str().into());
     }
@@ -174,7 +173,7 @@ fn row(plan: &Plan, summary: &Summary, further: &Further, table: &mut Table) -> 
     );
     if further.response_time {
         cells.push(marked(summary.response_time_s.mean.into(), Vec::new()));
-        cells.push(p99(summary, &summary.response_time_s, table));
+        cells.push(percentile(basis, &summary.response_time_s, "p99", table));
     }
     if further.repeat {
         cells.push(Value::Count(summary.repeat.into()).into());
@@ -195,27 +194,44 @@ fn doubt_note(summary: &Summary) -> Option<String> {
     }
 }
 
-/// A P99 with a mark when its n does not support it or it rests on censored requests.
-pub(crate) fn p99(summary: &Summary, distribution: &Distribution, table: &mut Table) -> Cell {
-    let note = summary.percentiles.get("p99").filter(|_| summary.completed > 0).and_then(|percentile| {
-        if summary.kaplan_meier {
-            Some(format!(
-                "P99 by Kaplan–Meier: {} of {} requests were cut by a limit of the client, and the mean leaves them out",
-                summary.censored, percentile.n
-            ))
-        } else if percentile.n == 1 {
-            Some("n=1, no percentile".to_owned())
-        } else if percentile.supported {
-            None
-        } else {
-            Some(format!("P99 of {} requests: not supported below {P99_FROM}, where its 95 % interval begins to exist", percentile.n))
-        }
-    });
-    marked(bounded(distribution.p99, distribution.at_least), note.map(|note| table.note(note)).into_iter().collect())
+/// What percentiles rest on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Basis {
+    pub(crate) completed: u64,
+    pub(crate) censored: u64,
+    /// Whether a footnote says how many requests there are; without, rows share their footnotes.
+    pub(crate) counted: bool,
+}
+
+/// A percentile (`p50`, `p90`, `p95`, `p99`), with a mark when so many requests do not support it or
+/// some were censored.
+pub(crate) fn percentile(basis: Basis, distribution: &Distribution, name: &str, table: &mut Table) -> Cell {
+    let (value, share, needed) = match name {
+        "p50" => (distribution.p50, 0.5, 6),
+        "p90" => (distribution.p90, 0.9, 29),
+        "p95" => (distribution.p95, 0.95, 59),
+        _ => (distribution.p99, 0.99, 299),
+    };
+    let title = name.to_uppercase();
+    let n = basis.completed + basis.censored;
+    let note = match basis.completed {
+        0 => None,
+        _ if basis.censored > 0 => Some(format!(
+            "percentiles by Kaplan–Meier: {} of {n} requests were cut by a limit of the client, and means leave them out",
+            basis.censored
+        )),
+        1 => Some("n=1, no percentile".to_owned()),
+        _ if is_supported(n, share) => None,
+        _ if basis.counted => Some(format!(
+            "{title} of {n} requests: not supported below {needed}, where its 95 % interval begins to exist"
+        )),
+        _ => Some(format!("{title} of fewer than {needed} requests: not supported, it has no 95 % interval")),
+    };
+    marked(bounded(value, distribution.at_least), note.map(|note| table.note(note)).into_iter().collect())
 }
 
 /// A percentile, or the bound that it lies above when censoring hides it.
-pub(crate) fn bounded(percentile: Option<f64>, at_least: Option<f64>) -> Value {
+fn bounded(percentile: Option<f64>, at_least: Option<f64>) -> Value {
     match (percentile, at_least) {
         (None, Some(bound)) => Value::Above(bound),
         (percentile, _) => percentile.into(),

@@ -1,11 +1,11 @@
 //! Results → tables and sentences for a terminal.
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Color, ContentArrangement};
+use comfy_table::{CellAlignment, Color, ColumnConstraint, ContentArrangement};
 
 use super::caption;
 use super::number::superscript;
-use super::official::{SECONDS, bounded, p99};
+use super::official::{Basis, SECONDS, percentile};
 use super::table::{Align, Cell, Column, Table, Value};
 use super::text::Text;
 use crate::catalog::{Medium, Validity};
@@ -24,14 +24,13 @@ pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>)
     if runs.rows.is_empty() {
         text.add("\nno run has results\n");
     } else {
-        text.add(format!("\n{}", render(&runs, color, width)));
+        text.add(format!("\nlatency and rates by run\n{}", render(&runs, color, width)));
     }
-    for (place, note) in runs.notes.iter().enumerate() {
-        text.add(format!("{} {note}\n", superscript(place + 1)));
-    }
+    footnotes(&runs, &mut text);
     let classes = classes(results);
     if !classes.rows.is_empty() {
-        text.add(format!("\nby class\n{}", render(&classes, color, width)));
+        text.add(format!("\nlatency by class\n{}", render(&classes, color, width)));
+        footnotes(&classes, &mut text);
     }
     let lists = [("warnings", warnings(results)), ("errors", errors(results)), ("not run", not_run(results))];
     for (title, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
@@ -41,6 +40,12 @@ pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>)
         }
     }
     text.finish()
+}
+
+fn footnotes(table: &Table, text: &mut Text) {
+    for (place, note) in table.notes.iter().enumerate() {
+        text.add(format!("{} {note}\n", superscript(place + 1)));
+    }
 }
 
 fn render(table: &Table, color: bool, width: Option<u16>) -> String {
@@ -53,6 +58,10 @@ fn render(table: &Table, color: bool, width: Option<u16>) -> String {
         drawn.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
     }
     drawn.set_header(table.columns.iter().map(Column::heading));
+    if let Some(names) = drawn.column_mut(0) {
+        // a broken run id cannot be copied
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
     for row in &table.rows {
         drawn.add_row(row.iter().zip(&table.columns).map(|(cell, column)| {
             let text = cell.show(column);
@@ -94,24 +103,24 @@ fn run_columns(medium: Medium, open_loop: bool) -> Vec<Column> {
     let mut columns = vec![
         Column::text("id", "Run"),
         Column::number("completed", "OK", 0),
-        Column::number("throughput_per_s", "Throughput", 4).unit("1/s"),
-        seconds("latency_s.mean", "Mean Latency"),
+        Column::number("throughput_per_s", "Req/s", 4),
+        seconds("latency_s.mean", "Mean"),
         seconds("latency_s.p50", "P50"),
         seconds("latency_s.p95", "P95"),
         seconds("latency_s.p99", "P99"),
     ];
     if open_loop {
-        columns.push(Column::number("offered_per_s", "Offered", 4).unit("1/s"));
+        columns.push(Column::number("offered_per_s", "Offered/s", 4));
         columns.push(seconds("response_time_s.mean", "Mean Response"));
         columns.push(seconds("response_time_s.p99", "P99 Response"));
     }
     columns.extend(match medium {
-        Medium::Image => vec![Column::number("images_per_s", "Images", 4).unit("1/s")],
+        Medium::Image => vec![Column::number("images_per_s", "Images/s", 4)],
         Medium::Video => {
             vec![Column::number("video_s_per_s", "Video", 4).unit("s/s"), Column::number("rtf.mean", "RTF", 2)]
         }
     });
-    columns.push(Column::number("peak_memory_mb.max", "Peak Memory", 0).unit("MB"));
+    columns.push(Column::number("peak_memory_mb.max", "Memory", 0).unit("MB"));
     columns.push(Column::number("slo.attainment", "SLO", 0));
     columns.push(Column::text("validity", "Validity"));
     columns
@@ -119,19 +128,20 @@ fn run_columns(medium: Medium, open_loop: bool) -> Vec<Column> {
 
 fn run_row(medium: Medium, open_loop: bool, summary: &Summary, table: &mut Table) -> Vec<Cell> {
     let latency = &summary.latency_s;
+    let basis = Basis { completed: summary.completed, censored: summary.censored, counted: false };
     let mut row: Vec<Cell> = vec![
         summary.id.as_str().into(),
         format!("{}/{}", summary.completed, summary.requests).into(),
         summary.throughput_per_s.into(),
         latency.mean.into(),
-        bounded(latency.p50, latency.at_least).into(),
-        bounded(latency.p95, latency.at_least).into(),
-        p99(summary, latency, table),
+        percentile(basis, latency, "p50", table),
+        percentile(basis, latency, "p95", table),
+        percentile(basis, latency, "p99", table),
     ];
     if open_loop {
         row.push(summary.offered_per_s.into());
         row.push(summary.response_time_s.mean.into());
-        row.push(p99(summary, &summary.response_time_s, table));
+        row.push(percentile(basis, &summary.response_time_s, "p99", table));
     }
     match medium {
         Medium::Image => row.push(summary.images_per_s.into()),
@@ -160,38 +170,41 @@ fn rtf(summary: &Summary, table: &mut Table) -> Cell {
     cell
 }
 
-/// A row per class of the runs that have several.
+/// A row per class of the runs that have several; no rows when there are none.
 fn classes(results: &Results) -> Table {
     let seconds = |key: &str, header: &str| Column::number(key, header, SECONDS).unit("s");
-    let rows = results.runs.iter().filter(|run| run.classes.len() > 1).flat_map(|run| {
-        run.classes.iter().map(|(name, class)| {
+    let mut table = Table {
+        columns: vec![
+            Column::text("id", "Run"),
+            Column::text("class", "Class"),
+            Column::number("completed", "OK", 0),
+            seconds("latency_s.mean", "Mean"),
+            seconds("latency_s.p50", "P50"),
+            seconds("latency_s.p99", "P99"),
+            seconds("latency_s.max", "Max"),
+            seconds("slo_target_s", "SLO Target"),
+            Column::number("slo_attainment", "SLO Attainment", 2),
+        ],
+        ..Table::default()
+    };
+    for run in results.runs.iter().filter(|run| run.classes.len() > 1) {
+        for (name, class) in &run.classes {
             let latency = &class.latency_s;
-            vec![
+            let basis = Basis { completed: class.completed, censored: class.censored, counted: false };
+            let row = vec![
                 run.id.as_str().into(),
                 name.as_str().into(),
                 format!("{}/{}", class.completed, class.requests).into(),
                 latency.mean.into(),
-                bounded(latency.p50, latency.at_least).into(),
-                bounded(latency.p99, latency.at_least).into(),
+                percentile(basis, latency, "p50", &mut table),
+                percentile(basis, latency, "p99", &mut table),
                 latency.max.into(),
                 class.slo_target_s.into(),
                 class.slo_attainment.into(),
-            ]
-        })
-    });
-    let rows = rows.collect();
-    let columns = vec![
-        Column::text("id", "Run"),
-        Column::text("class", "Class"),
-        Column::number("completed", "OK", 0),
-        seconds("latency_s.mean", "Mean Latency"),
-        seconds("latency_s.p50", "P50"),
-        seconds("latency_s.p99", "P99"),
-        seconds("latency_s.max", "Max"),
-        seconds("slo_target_s", "SLO Target"),
-        Column::number("slo_attainment", "SLO Attainment", 2),
-    ];
-    let table = Table { columns, rows, notes: Vec::new() };
+            ];
+            table.rows.push(row);
+        }
+    }
     if table.rows.is_empty() { table } else { table.without_empty_columns() }
 }
 

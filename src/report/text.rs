@@ -21,6 +21,11 @@ pub(crate) fn inline(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// `1 request`, `2 requests`.
+pub(crate) fn counted(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
 /// Each text once, in order of first appearance.
 pub(crate) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     texts.into_iter().collect::<indexmap::IndexSet<String>>().into_iter().collect()

@@ -21,7 +21,7 @@ const PER_SLOT: u64 = 4;
 const AT_CAP: f64 = 0.5;
 /// P99 of sent − due, as a share of the median latency, above which the wait is part of the result.
 const LATE_SHARE: f64 = 0.05;
-/// The same in milliseconds; below it a timer's own error is no news.
+/// The same in milliseconds of the wall clock; below it a timer's own error is no news.
 const LATE_MS: f64 = 5.0;
 /// Achieved ÷ offered rate below which the server is taken to fall behind; arrivals of a few dozen
 /// requests scatter by less between their inner percentiles.
@@ -112,7 +112,7 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
         }
     }
     if let (Some(late_ms), Some(median_s)) = (e.summary.lateness_ms.map(|tail| tail.p99), e.summary.latency_s.p50)
-        && late_ms > LATE_MS.max(LATE_SHARE * median_s * 1e3)
+        && late_ms > (LATE_MS * e.summary.speed).max(LATE_SHARE * median_s * 1e3)
     {
         late(late_ms, median_s, open_loop, capped, doubts);
     }

@@ -89,4 +89,25 @@ mod tests {
         let steps = survival(&[(1.0, false), (1.0, true)]);
         assert_eq!(steps, [(1.0, 0.5)]);
     }
+
+    #[test]
+    fn the_estimate_is_that_of_scipy() {
+        #[derive(serde::Deserialize)]
+        struct Fixture {
+            censored: Censored,
+        }
+        #[derive(serde::Deserialize)]
+        struct Censored {
+            observed: Vec<f64>,
+            ended: Vec<bool>,
+            survival: Vec<(f64, f64)>,
+        }
+        let fixture: Fixture = serde_json::from_str(include_str!("../../tests/fixtures/stats.json")).unwrap();
+        let Censored { observed, ended, survival: expected } = fixture.censored;
+        let steps = survival(&observed.into_iter().zip(ended).collect::<Vec<_>>());
+        assert_eq!(steps.len(), expected.len());
+        for (step, (time, share)) in steps.iter().zip(expected) {
+            assert!((step.0 - time).abs() < 1e-12 && (step.1 - share).abs() < 1e-12, "{step:?} {time} {share}");
+        }
+    }
 }

@@ -62,7 +62,10 @@ pub(super) fn replace(page: &str, parts: &IndexMap<&'static str, String>) -> Res
         reader.problems.push(MarkerProblem { line, message: format!("`{name}` begins here and never ends") });
     }
     match (reader.problems.is_empty(), found) {
-        (false, _) => Err(PageError::Markers(reader.problems)),
+        (false, _) => {
+            reader.problems.sort_by_key(|problem| problem.line);
+            Err(PageError::Markers(reader.problems))
+        }
         (true, false) => Err(PageError::NoMarkers),
         (true, true) => Ok(reader.text),
     }

@@ -10,7 +10,7 @@ use crate::report::caption;
 use crate::report::markdown::render;
 use crate::report::official::{axis_value, degree, degree_header};
 use crate::report::table::{Cell, Column, Table};
-use crate::report::text::{Text, distinct, inline};
+use crate::report::text::{Text, counted, distinct, inline};
 use crate::summarize::Results;
 
 /// 3.1: the command of each variant.
@@ -35,7 +35,8 @@ pub(super) fn launch(plan: &Plan, facts: &PageFacts) -> String {
     text.finish()
 }
 
-/// 3.2: what each variant's server is told, a column per variant.
+/// 3.2: what each variant's server is told, a column per variant; the flags of the parallel layout
+/// stand beside their degrees.
 pub(super) fn parameters(plan: &Plan) -> String {
     let mut rows: IndexMap<String, Vec<String>> = IndexMap::new();
     let mut add = |name: String, of: &dyn Fn(&crate::plan::VariantPlan) -> String| {
@@ -43,10 +44,11 @@ pub(super) fn parameters(plan: &Plan) -> String {
     };
     for spec in DEGREES {
         if plan.variants.iter().any(|variant| degree(variant, spec.key) != "Off") {
-            add(format!("{} (`parallel.{}`)", degree_header(spec.key), spec.key), &|variant| degree(variant, spec.key));
+            add(format!("{} (`--{}`)", degree_header(spec.key), spec.flag), &|variant| degree(variant, spec.key));
         }
     }
-    for key in plan.variants.iter().flat_map(|variant| variant.serve_args.keys()) {
+    let is_degree = |key: &String| DEGREES.iter().any(|spec| spec.flag == key || spec.aliases.contains(&key.as_str()));
+    for key in plan.variants.iter().flat_map(|variant| variant.serve_args.keys()).filter(|key| !is_degree(key)) {
         add(format!("`--{key}`"), &|variant| match variant.serve_args.get(key) {
             None | Some(Json::Bool(false)) => "not set".to_owned(),
             Some(Json::Bool(true)) => "set".to_owned(),
@@ -75,9 +77,9 @@ pub(super) fn entry(plan: &Plan, results: &Results, facts: &PageFacts) -> String
     };
     let folder = if facts.results_folder.is_empty() { "was not recorded" } else { &facts.results_folder };
     format!(
-        "{}\nThe plan has {} runs. {starts} The results folder of this page is `{}`.\n",
+        "{}\nThe plan has {}. {starts} The results folder of this page is `{}`.\n",
         code("bash", &command(&words)),
-        plan.runs.len(),
+        counted(plan.runs.len() as u64, "run"),
         inline(folder)
     )
 }
@@ -135,7 +137,11 @@ fn warmup(plan: &Plan) -> String {
         let steps = warmup.num_inference_steps.map(|steps| format!(", {steps} steps")).unwrap_or_default();
         let frames = warmup.num_frames.map(|frames| format!(", {frames} frames")).unwrap_or_default();
         let matched = if warmup.matched { " (as the run)" } else { "" };
-        format!("{} requests, {} in flight{steps}{frames}{matched}", warmup.requests, warmup.concurrency)
+        format!(
+            "{}, {} in flight{steps}{frames}{matched}",
+            counted(warmup.requests.into(), "request"),
+            warmup.concurrency
+        )
     };
     distinct(plan.runs.iter().map(of)).join("; ")
 }
