@@ -19,13 +19,11 @@ mod phase;
 mod polling;
 mod progress;
 mod secrets;
-mod standin;
 mod stop;
 mod worker;
 mod writer;
 
-pub use drive::{Counts, Drive, DriveError, Driven, Target, drive};
+pub use drive::{Counts, Drive, DriveError, Driven, Target, drive, wire};
 pub use progress::Progress;
 pub use secrets::{Secret, SecretError, Secrets};
-pub use standin::Phases;
 pub use stop::Stop;

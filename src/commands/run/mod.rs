@@ -13,13 +13,11 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::planning::{Planned, planned};
+use super::planning::{Planned, Wanted, prepare};
 use super::{Ui, simulated};
 use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, check_resume, walk};
 use crate::cli::RunArgs;
 use crate::endpoint::job_path;
-    None
-}
 use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
 use crate::plan::{Plan, phases};
@@ -43,7 +41,15 @@ impl Failure {
 }
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
-    let planned = match planned(args, ui) {
+    let wanted = Wanted {
+        scenario: &args.scenario,
+        simulate: args.simulate,
+        speed: args.speed,
+        no_server: args.no_server,
+        only: &args.only,
+        repeats: args.repeats,
+    };
+    let planned = match prepare(&wanted, ui) {
         Ok(planned) => planned,
         Err(exit) => return exit,
     };

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use omni_bench::catalog::{Api, Task};
-use omni_bench::execute::{Drive, DriveError, Driven, Phases, Progress, Secrets, Stop, Target, drive};
+use omni_bench::execute::{Drive, DriveError, Driven, Progress, Secrets, Stop, Target, drive};
 use omni_bench::plan::{
-    Arrivals, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, TimeoutPlan, TrafficPlan,
+    Arrivals, EndpointPlan, PLAN_FORMAT, Phases, Plan, Point, PollPlan, ReadyPlan, RunPlan, TimeoutPlan, TrafficPlan,
     WarmupPlan,
 };
 use omni_bench::record::{CreatedJob, Record, ResultsDir, RunDir, read_journal};
