@@ -133,7 +133,7 @@ fn told(error: &RequestError) -> String {
 /// Carries out a run: warm-up, calibration, then what is measured. Records of what happened are in
 /// the run's folder when this returns, whatever it returns.
 pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
-    let wire = wire(&drive);
+    let wire = wire(drive.plan, drive.endpoint, &drive.target.model);
     let ready = Ready::new(&drive, &wire)?;
     let needed = Needed {
         warmup: !drive.phases.warmup.is_empty(),
@@ -165,12 +165,12 @@ pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
     driven
 }
 
-fn wire(drive: &Drive<'_>) -> Wire {
-    let endpoint = drive.endpoint;
+/// How requests of a plan to an endpoint are put on the wire.
+pub fn wire(plan: &Plan, endpoint: &EndpointPlan, model: &str) -> Wire {
     Wire {
         api: endpoint.api,
-        task: drive.plan.task,
-        model: drive.target.model.clone(),
+        task: plan.task,
+        model: model.to_owned(),
         extra_body: endpoint.extra_body.clone(),
         bot_task: endpoint.bot_task.clone(),
         return_stage_metrics: endpoint.return_stage_metrics,
