@@ -8,7 +8,6 @@ use crate::catalog::ErrorClass;
 use crate::endpoint::Wire;
 use crate::plan::{EndpointPlan, Phases, Plan, RunPlan, SloTarget};
 use crate::record::{RequestError, RunDir, Status};
-use crate::scenario::model::Validate;
 
 use super::client::Client;
 use super::context::Shared;
@@ -133,7 +132,7 @@ fn told(error: &RequestError) -> String {
 /// Carries out a run: warm-up, calibration, then what is measured. Records of what happened are in
 /// the run's folder when this returns, whatever it returns.
 pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
-    let wire = wire(&drive);
+    let wire = wire(drive.plan, drive.endpoint, &drive.target.model);
     let ready = Ready::new(&drive, &wire)?;
     let needed = Needed {
         warmup: !drive.phases.warmup.is_empty(),
@@ -165,16 +164,16 @@ pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
     driven
 }
 
-fn wire(drive: &Drive<'_>) -> Wire {
-    let endpoint = drive.endpoint;
+/// How requests of a plan to an endpoint are put on the wire.
+pub fn wire(plan: &Plan, endpoint: &EndpointPlan, model: &str) -> Wire {
     Wire {
         api: endpoint.api,
-        task: drive.plan.task,
-        model: drive.target.model.clone(),
+        task: plan.task,
+        model: model.to_owned(),
         extra_body: endpoint.extra_body.clone(),
         bot_task: endpoint.bot_task.clone(),
         return_stage_metrics: endpoint.return_stage_metrics,
-        check_media: endpoint.validate != Validate::None,
+        check_media: endpoint.reads_media(),
         max_reply: endpoint.max_reply.bytes(),
     }
 }

@@ -23,7 +23,7 @@ mod stop;
 mod worker;
 mod writer;
 
-pub use drive::{Counts, Drive, DriveError, Driven, Target, drive};
+pub use drive::{Counts, Drive, DriveError, Driven, Target, drive, wire};
 pub use progress::Progress;
 pub use secrets::{Secret, SecretError, Secrets};
 pub use stop::Stop;
