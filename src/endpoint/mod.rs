@@ -1,11 +1,10 @@
-//! The wire: one file per API. In: a [`crate::workload::Request`]. Out: a request body as segments,
-//! and a judge that is fed the reply as it arrives and says what really came back. Opens no
-//! connection and keeps no body.
+//! The wire. In: a [`crate::workload::Request`]. Out: a request body as segments (`encode`, one file
+//! per API), and a judge that is fed the reply as it arrives and says what really came back (`reply`,
+//! over the push reader in `json`). Opens no connection and keeps no body.
 
 mod encode;
 mod json;
 mod reply;
-mod standin;
 mod types;
 
 pub use encode::{EncodeError, Encoder, asked};

@@ -26,18 +26,18 @@ pub(crate) struct Fields {
 
 impl Fields {
     pub(crate) fn resolve(wire: &Wire, request: &Request) -> Result<Self, EncodeError> {
-        let mut rest = layers(wire, request);
-        if wire.api == Api::Chat {
-            flatten(&mut rest)?;
-        }
+        let mut rest = layers(wire, request)?;
         rest.retain(|_, value| !value.is_null());
         rest.shift_remove("prompt");
         rest.shift_remove("model");
         if matches!(wire.api, Api::Generations | Api::Edits) {
             response_format(&mut rest)?;
         }
-        let mut fields = Self { n: outputs(wire.api, &mut rest)?, ..Self::default() };
-        fields.n = request.n.or(fields.n);
+        let n = match wire.api {
+            Api::Chat | Api::Videos => whole(&mut rest, "num_outputs_per_prompt")?,
+            Api::Generations | Api::Edits => whole(&mut rest, "n")?,
+        };
+        let mut fields = Self { n: request.n.or(n), ..Self::default() };
         let (width, height) = (whole(&mut rest, "width")?, whole(&mut rest, "height")?);
         fields.width = request.shape.width.or(width);
         fields.height = request.shape.height.or(height);
@@ -82,8 +82,8 @@ pub fn asked(wire: &Wire, request: &Request) -> Asked {
     }
 }
 
-fn layers(wire: &Wire, request: &Request) -> IndexMap<String, Value> {
-    let mut rest = wire.extra_body.clone();
+fn layers(wire: &Wire, request: &Request) -> Result<IndexMap<String, Value>, EncodeError> {
+    let mut rest = spelled(wire.api, &wire.extra_body)?;
     if let Some(bot_task) = &wire.bot_task
         && field(wire.api, "bot_task").is_some()
     {
@@ -92,10 +92,31 @@ fn layers(wire: &Wire, request: &Request) -> IndexMap<String, Value> {
     if wire.return_stage_metrics && field(wire.api, "return_stage_metrics").is_some() {
         rest.insert("return_stage_metrics".to_owned(), Value::Bool(true));
     }
-    for (name, value) in &request.fields {
-        rest.insert(name.clone(), value.clone());
+    let row = spelled(wire.api, &request.fields)?;
+    let is_sized = |name: &str| row.contains_key(name);
+    // a size in one spelling replaces a size in the other
+    if is_sized("width") || is_sized("height") {
+        rest.shift_remove("size");
+    } else if is_sized("size") {
+        rest.shift_remove("width");
+        rest.shift_remove("height");
     }
-    rest
+    rest.extend(row);
+    Ok(rest)
+}
+
+/// A layer in the endpoint's spelling, so that one thing has one name in all layers.
+fn spelled(api: Api, layer: &IndexMap<String, Value>) -> Result<IndexMap<String, Value>, EncodeError> {
+    let mut layer = layer.clone();
+    if api == Api::Chat {
+        flatten(&mut layer)?;
+    }
+    if matches!(api, Api::Chat | Api::Videos)
+        && let Some(n) = layer.shift_remove("n")
+    {
+        layer.entry("num_outputs_per_prompt".to_owned()).or_insert(n);
+    }
+    Ok(layer)
 }
 
 /// Values that the request holds by type, in the order they are sent.
@@ -118,7 +139,8 @@ fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 { Value::from(value as i64) } else { Value::from(value) }
 }
 
-/// Keys of a literal `extra_body` join the root: the server refuses a key that is in both.
+/// Keys of a literal `extra_body` join the root: the server refuses a key that is in both. Within one
+/// layer the root wins.
 fn flatten(rest: &mut IndexMap<String, Value>) -> Result<(), EncodeError> {
     let nested: Map<String, Value> = match rest.shift_remove("extra_body") {
         None | Some(Value::Null) => return Ok(()),
@@ -138,15 +160,6 @@ fn response_format(rest: &mut IndexMap<String, Value>) -> Result<(), EncodeError
             Err(EncodeError::new(format!("`response_format` must be `b64_json`, not `{format}`")))
         }
         _ => Ok(()),
-    }
-}
-
-/// The number of outputs among the free fields, under either name that the endpoint has for it.
-fn outputs(api: Api, rest: &mut IndexMap<String, Value>) -> Result<Option<u32>, EncodeError> {
-    let n = whole(rest, "n")?;
-    match api {
-        Api::Chat | Api::Videos => Ok(whole(rest, "num_outputs_per_prompt")?.or(n)),
-        Api::Generations | Api::Edits => Ok(n),
     }
 }
 

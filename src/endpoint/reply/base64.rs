@@ -40,13 +40,15 @@ impl Base64 {
             }
             let groups = (rest.len() / 4).min((BLOCK - self.out.len()) / 3);
             let (block, tail) = rest.split_at(groups * 4);
-            if self.group.is_empty() && self.pads == 0 && groups > 0 && self.decode(block) {
+            let is_aligned = self.group.is_empty() && self.pads == 0;
+            if is_aligned && groups > 0 && self.decode(block) {
                 rest = tail;
                 continue;
             }
-            // an unfinished group, white space, padding or an error: by single characters, which end
-            // the group at the latest after this block
-            let (slow, tail) = rest.split_at(rest.len().min(groups.max(1) * 4));
+            // by single characters: to the end of an unfinished group, after which blocks work again,
+            // or through a block that holds something else
+            let count = if is_aligned { groups.max(1) * 4 } else { 4_usize.saturating_sub(self.group.len()).max(1) };
+            let (slow, tail) = rest.split_at(rest.len().min(count));
             for &byte in slow {
                 self.push(byte, sink)?;
             }

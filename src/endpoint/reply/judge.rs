@@ -25,6 +25,8 @@ pub struct Judge {
     max_reply: u64,
     bytes: u64,
     reading: Reading,
+    /// What a usable reply is made of, for messages.
+    medium: &'static str,
     classes: Classes,
 }
 
@@ -62,7 +64,7 @@ impl Judge {
         } else {
             Reading::Words(Capture::default())
         };
-        Self::new(wire, request, reply, reading, REPLY)
+        Self::new(wire, request, reply, reading, ("json", REPLY))
     }
 
     /// A judge for a video's bytes: the content of `job`, or, without one, a synchronous reply. With
@@ -74,31 +76,38 @@ impl Judge {
         reply: &Reply,
         save: Option<SaveMedia>,
     ) -> Self {
-        let reading = if is_success(reply.status) {
+        let reading = if is_success(reply.status) && !is_textual(reply) {
             let file = save.map(|save| PartFile::create(save.folder, save.stem));
             Reading::Video(Box::new(VideoReader::new(wire.check_media, file)), job.cloned().map(Box::new))
         } else {
             Reading::Words(Capture::default())
         };
-        Self::new(wire, request, reply, reading, if job.is_some() { CONTENT } else { REPLY })
+        let classes = if job.is_some() { CONTENT } else { REPLY };
+        Self::new(wire, request, reply, reading, ("a video", classes))
     }
 
-    fn new(wire: &Wire, request: &Request, reply: &Reply, reading: Reading, classes: Classes) -> Self {
+    fn new(
+        wire: &Wire,
+        request: &Request,
+        reply: &Reply,
+        reading: Reading,
+        (medium, classes): (&'static str, Classes),
+    ) -> Self {
         let asked = asked(wire, request);
-        Self { reply: reply.clone(), asked, max_reply: wire.max_reply, bytes: 0, reading, classes }
+        Self { reply: reply.clone(), asked, max_reply: wire.max_reply, bytes: 0, reading, medium, classes }
     }
 
     /// Takes the next bytes of the body. Once the reply [is too long](Self::is_too_long) they are only
     /// counted.
     pub fn feed(&mut self, chunk: &[u8]) {
         self.bytes += chunk.len() as u64;
-        if self.is_too_long() {
-            return;
-        }
+        let is_too_long = self.is_too_long();
         match &mut self.reading {
+            // bounded by itself
             Reading::Words(words) => words.feed(chunk),
-            Reading::Pictures(_, reader) => reader.feed(chunk),
-            Reading::Video(reader, _) => reader.feed(chunk),
+            Reading::Pictures(_, reader) if !is_too_long => reader.feed(chunk),
+            Reading::Video(reader, _) if !is_too_long => reader.feed(chunk),
+            Reading::Pictures(..) | Reading::Video(..) => {}
         }
     }
 
@@ -148,7 +157,9 @@ impl Judge {
             return Err(RequestError::new(cut, format!("the reply ended after {bytes} of {length} bytes")));
         }
         match self.reading {
-            Reading::Words(words) => Err(RequestError::new(unusable, wrong_type(&self.reply, &words))),
+            Reading::Words(words) => {
+                Err(RequestError::new(unusable, wrong_type(&self.reply, self.medium, self.bytes, &words)))
+            }
             Reading::Pictures(place, reader) => {
                 let gallery =
                     reader.finish().map_err(|malformed| RequestError::new(unusable, malformed.to_string()))?;
@@ -252,11 +263,14 @@ fn extension(kind: OutputKind) -> &'static str {
     }
 }
 
-fn wrong_type(reply: &Reply, words: &Capture) -> String {
+/// What to say about a reply whose type cannot hold the medium.
+fn wrong_type(reply: &Reply, wanted: &str, bytes: u64, words: &Capture) -> String {
     let content_type = media_type(reply).unwrap_or_default();
-    match words.excerpt() {
-        Some(excerpt) => format!("the reply is `{content_type}`, not json: {excerpt}"),
-        None => format!("the reply is `{content_type}`, not json"),
+    let told = if is_json(reply) { Some(words.message(reply.status)) } else { words.excerpt() };
+    match told {
+        _ if bytes == 0 => format!("the reply is empty, and `{content_type}`, not {wanted}"),
+        Some(told) => format!("the reply is `{content_type}`, not {wanted}: {told}"),
+        None => format!("the reply is `{content_type}`, not {wanted}"),
     }
 }
 
@@ -267,6 +281,11 @@ fn is_success(status: u16) -> bool {
 /// A reply that does not name its type is read as JSON.
 fn is_json(reply: &Reply) -> bool {
     media_type(reply).is_none_or(|name| name == "application/json" || name == "text/json" || name.ends_with("+json"))
+}
+
+/// Whether the reply says that it is text, which no video is.
+fn is_textual(reply: &Reply) -> bool {
+    media_type(reply).is_some_and(|name| is_json(reply) || name.starts_with("text/"))
 }
 
 fn media_type(reply: &Reply) -> Option<String> {

@@ -5,8 +5,7 @@ use std::io;
 use super::base64::{Base64, Base64Error};
 use super::save::PartFile;
 use super::tally::{Counted, Tally};
-use crate::endpoint::standin::ImageProbe;
-use crate::media::{ImageInfo, MediaError};
+use crate::media::{ImageInfo, ImageProbe, MediaError};
 
 /// Longest head of a data URL, up to its comma.
 const MAX_HEAD: usize = 256;

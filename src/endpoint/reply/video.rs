@@ -7,9 +7,8 @@ use super::metrics::{Told, generation_ms, measured};
 use super::save::PartFile;
 use super::tally::{Counted, Tally};
 use crate::catalog::Flag;
-use crate::endpoint::standin::VideoProbe;
 use crate::endpoint::types::{JobState, Verdict};
-use crate::media::{MediaError, VideoInfo};
+use crate::media::{MediaError, VideoInfo, VideoProbe};
 use crate::record::{Asked, Output, OutputKind};
 
 /// Why a body is not a usable video.
@@ -17,7 +16,7 @@ use crate::record::{Asked, Output, OutputKind};
 pub(super) enum VideoFault {
     #[error("the video is empty")]
     Empty,
-    #[error("the server sent json instead of a video: {0}")]
+    #[error("the reply is json, not a video: {0}")]
     Json(String),
     #[error("{bytes} bytes that are no video: {error}")]
     Media { bytes: u64, error: MediaError },

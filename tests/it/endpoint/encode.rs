@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use axum::extract::FromRequest as _;
 use bytes::Bytes;
 use omni_bench::catalog::{Api, Task};
 use omni_bench::endpoint::{Body, Encoder, asked};
@@ -97,7 +98,7 @@ fn chat_puts_diffusion_keys_at_the_root_once() {
     let body = wire.encode(&request).unwrap();
     assert_eq!(
         json_text(&body),
-        r#"{"model":"Qwen/Qwen-Image","messages":[{"role":"user","content":"a cat"}],"height":768,"width":1024,"num_outputs_per_prompt":2,"num_inference_steps":20,"seed":0,"negative_prompt":"blurry","guidance_scale":7.5,"cfg_scale":2}"#
+        r#"{"model":"Qwen/Qwen-Image","messages":[{"role":"user","content":"a cat"}],"height":768,"width":1024,"num_outputs_per_prompt":2,"num_inference_steps":20,"seed":0,"negative_prompt":"blurry","guidance_scale":1.0,"cfg_scale":2}"#
     );
 }
 
@@ -297,6 +298,44 @@ fn the_row_wins_over_the_wire_and_typed_values_over_all() {
     assert_eq!(sent[2..], ["size=auto", "response_format=b64_json", "seed=3", "bot_task=think", "strength=0.9"]);
     let row = with_fields(request, &json!({"bot_task": "vanilla"}));
     assert!(fields(&wire.encode(&row).unwrap()).contains(&"bot_task=vanilla".to_owned()));
+}
+
+#[test]
+fn a_row_wins_in_whatever_spelling() {
+    let mut wire = wire(Api::Chat, Task::T2i);
+    wire.extra_body = serde_json::from_value(json!({"num_outputs_per_prompt": 4, "width": 64, "height": 64})).unwrap();
+    let sent = |fields: Value| {
+        let body = wire.encode(&with_fields(request(Task::T2i), &fields)).unwrap();
+        let sent: Value = serde_json::from_str(&json_text(&body)).unwrap();
+        ["num_outputs_per_prompt", "n", "size", "width", "extra_body"].map(|name| sent[name].clone())
+    };
+    assert_eq!(sent(json!({})), [json!(4), json!(null), json!(null), json!(64), json!(null)]);
+    assert_eq!(sent(json!({"n": 2})), [json!(2), json!(null), json!(null), json!(64), json!(null)]);
+    let nested = json!({"extra_body": {"n": 2, "size": "8x8"}});
+    assert_eq!(sent(nested), [json!(2), json!(null), json!("8x8"), json!(null), json!(null)]);
+}
+
+#[tokio::test]
+async fn a_server_reads_back_what_a_form_holds() {
+    let wire = wire(Api::Edits, Task::I2i);
+    let sent = wire.encode(&Request { images: vec![file("x\"\r\ny.png", PNG_1X1)], ..request(Task::I2i) }).unwrap();
+    let boundary = sent.content_type.rsplit_once('=').unwrap().1.to_owned();
+    let prompt = format!("zürich\r\n--{boundary}\r\n--{boundary}--\r\n \"quoted\"");
+    let images = vec![file("x\"\r\ny.png", PNG_1X1), file("b.png", PNG_4X3)];
+    let body = wire.encode(&Request { images, prompt: prompt.clone(), ..request(Task::I2i) }).unwrap();
+    let http = axum::http::Request::post("/").header("content-type", &body.content_type);
+    let http = http.body(axum::body::Body::from(whole(&body))).unwrap();
+    let mut form = axum::extract::Multipart::from_request(http, &()).await.unwrap();
+    let mut read = Vec::new();
+    while let Some(field) = form.next_field().await.unwrap() {
+        let head = [field.name(), field.file_name(), field.content_type()].map(|part| part.unwrap_or("").to_owned());
+        read.push((head, field.bytes().await.unwrap()));
+    }
+    let names: Vec<&str> = read.iter().map(|(head, _)| head[0].as_str()).collect();
+    assert_eq!(names, ["model", "prompt", "response_format", "image", "image"]);
+    assert_eq!(read[1].1, prompt.as_bytes());
+    assert_eq!(read[3].0, ["image", "x%22%0D%0Ay.png", "image/png"]);
+    assert_eq!(read[4].1, base64_simd::STANDARD.decode_to_vec(PNG_4X3).unwrap());
 }
 
 #[test]

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use omni_bench::catalog::{Api, ErrorClass, Flag, Task};
 use omni_bench::endpoint::{Judge, Reply, SaveMedia, Verdict, server_message};
+use omni_bench::media::{ImageFormat, write_image};
 use omni_bench::record::OutputKind;
 use omni_bench::workload::Request;
 use serde_json::json;
@@ -136,6 +137,29 @@ fn pictures_are_counted_as_they_came() {
 }
 
 #[test]
+fn every_picture_format_is_known_by_its_bytes_and_saved_under_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let formats = [
+        (ImageFormat::Png, OutputKind::Png, "x_00.png"),
+        (ImageFormat::Jpeg, OutputKind::Jpeg, "x_00.jpg"),
+        (ImageFormat::Webp, OutputKind::Webp, "x_00.webp"),
+    ];
+    for (format, kind, name) in formats {
+        let picture = write_image(format, 48, 32, 7).unwrap();
+        let url = format!("data:image/png;base64,{}", base64_simd::STANDARD.encode_to_string(&picture));
+        let body = content(&json!([{"type": "image_url", "image_url": {"url": url}}]));
+        let save = SaveMedia { folder: folder.path().to_owned(), stem: "x".to_owned() };
+        let reply = ok_reply("application/json");
+        let mut judge = Judge::reply(&wire(Api::Chat, Task::T2i), &sized(Task::T2i, 48, 32), &reply, Some(save));
+        judge.feed(body.as_bytes());
+        let verdict = judge.finish();
+        assert_eq!((verdict.error, verdict.flags), (None, vec![]), "{format:?}");
+        assert_eq!(verdict.outputs[0].kind, kind, "whatever the data URL claims");
+        assert_eq!(fs_err::read(folder.path().join(name)).unwrap(), picture);
+    }
+}
+
+#[test]
 fn an_unreadable_picture_beside_a_good_one_is_not_counted() {
     let asked = Request { n: Some(2), ..request(Task::T2i) };
     let body = json!({"data": [{"b64_json": "aGVsbG8="}, {"b64_json": PNG_1X1}]}).to_string();
@@ -234,6 +258,10 @@ fn a_reply_beyond_the_limit_is_cut_off() {
     let verdict = judge.finish();
     assert_eq!(message(&verdict), "the reply is longer than the limit of 50 bytes");
     assert_eq!(verdict.bytes, 51);
+    let refused = Reply { status: 500, content_length: Some(60), ..ok_reply("application/json") };
+    let mut error = Judge::reply(&wire, &request(Task::T2i), &refused, None);
+    error.feed(br#"{"error":{"message":"out of memory","type":"server_error"}}"#);
+    assert_eq!(message(&error.finish()), "out of memory", "an error is read up to a bound of its own");
     let announced = Reply { content_length: Some(51), ..ok_reply("application/json") };
     assert!(Judge::reply(&wire, &request(Task::T2i), &announced, None).is_too_long());
 }

@@ -98,7 +98,10 @@ fn content_that_is_no_video_has_messages_of_its_own() {
     let mp4 = ok_reply("video/mp4");
     let cases = [
         (mp4.clone(), b"".as_slice(), "the video is empty"),
-        (ok_reply("application/json"), br#"{"error":"x"}"#, "the server sent json instead of a video: x"),
+        (ok_reply("application/json"), br#"{"error":"x"}"#, "the reply is `application/json`, not a video: x"),
+        (mp4.clone(), br#"{"error":"x"}"#, "the reply is json, not a video: x"),
+        (ok_reply("text/html"), b"<p>gone</p>", "the reply is `text/html`, not a video: <p>gone</p>"),
+        (ok_reply("application/json"), b"", "the reply is empty, and `application/json`, not a video"),
         (
             Reply { status: 404, ..ok_reply("application/json") },
             br#"{"error":{"message":"Generation is still in-progress"}}"#,
@@ -111,6 +114,7 @@ fn content_that_is_no_video_has_messages_of_its_own() {
         assert_eq!(message(&verdict), wanted);
         let error = verdict.error.unwrap();
         assert_eq!((error.class, error.http_status), (ErrorClass::Content, Some(reply.status)));
+        assert!(verdict.flags.is_empty() && verdict.outputs.is_empty());
     }
     let verdict = content(Some(&job()), &request(Task::T2v), &mp4, b"<html>not found</html> and more text");
     assert!(message(&verdict).starts_with("36 bytes that are no video: "), "{}", message(&verdict));

@@ -81,6 +81,41 @@ async fn its_own_options_may_follow_the_serve_flags() {
     assert_eq!(process.version().await["speed"], 3.0);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_variant_of_a_scenario_sets_model_layout_and_time_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scenario.toml");
+    let text = r#"
+name = "small"
+model = { id = "my/model", task = "t2i" }
+endpoint = { url = "http://127.0.0.1:1", path = "/v1/images/generations" }
+variants = [
+  { name = "plain" },
+  { name = "fast", parallel = { cfg = 2, ulysses = 2 }, serve_args = { enable-diffusion-pipeline-profiler = true } },
+]
+datasets.A = { source = "random", profiles = [{ width = 512, height = 512, num_inference_steps = 20 }] }
+simulator = { profile = "qwen-image", speed = 50 }
+"#;
+    fs_err::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let process = Process::start(&["--port", "0", "--scenario", file, "--variant", "fast"]);
+    assert_eq!(process.version().await["speed"], 50.0);
+    let body = r#"{"prompt": "x", "model": "my/model", "size": "512x512", "num_inference_steps": 20}"#;
+    let request = client().post(format!("http://{}/v1/images/generations", process.address));
+    let reply = request.header("content-type", "application/json").body(body).send().await.unwrap();
+    assert_eq!(reply.status(), 200);
+    let reply: Value = serde_json::from_slice(&reply.bytes().await.unwrap()).unwrap();
+    let stages = reply["metrics"]["stage_durations"].as_object().unwrap();
+    let modelled: f64 = stages.values().map(|seconds| seconds.as_f64().unwrap()).sum();
+    assert!((modelled / 2.2087 - 1.0).abs() < 0.05, "{modelled}");
+    // what is typed wins, wherever it stands
+    let process =
+        Process::start(&["--scenario", file, "--usp", "1", "--variant", "plain", "--speed", "9", "--port", "0"]);
+    assert_eq!(process.version().await["speed"], 9.0);
+    let unknown = refused(&["--scenario", file, "--variant", "slow"], 2);
+    assert!(unknown.contains("no variant is called `slow`; there are plain, fast"), "{unknown}");
+}
+
 #[test]
 fn wrong_usage_is_told_before_anything_listens() {
     for (words, message) in [
@@ -90,7 +125,8 @@ fn wrong_usage_is_told_before_anything_listens() {
         (&["--usp", "0"], "`--usp` takes a whole number from 1, not `0`"),
         (&["--profile", "flux"], "there are qwen-image, wan2.2, generic"),
         (&["--usp", "2", "--color", "never"], "write `--color` before the serve flags"),
-        (&["--usp", "2", "--variant", "x"], "--scenario"),
+        (&["--usp", "2", "--variant", "x"], "`--variant` needs `--scenario`"),
+        (&["--scenario", "x.toml"], "`--scenario` needs `--variant`"),
     ] {
         let stderr = refused(words, 2);
         assert!(stderr.contains(message), "{stderr}");
