@@ -8,7 +8,6 @@ use crate::catalog::ErrorClass;
 use crate::endpoint::Wire;
 use crate::plan::{EndpointPlan, Phases, Plan, RunPlan, SloTarget};
 use crate::record::{RequestError, RunDir, Status};
-use crate::scenario::model::Validate;
 
 use super::client::Client;
 use super::context::Shared;
@@ -174,7 +173,7 @@ pub fn wire(plan: &Plan, endpoint: &EndpointPlan, model: &str) -> Wire {
         extra_body: endpoint.extra_body.clone(),
         bot_task: endpoint.bot_task.clone(),
         return_stage_metrics: endpoint.return_stage_metrics,
-        check_media: endpoint.validate != Validate::None,
+        check_media: endpoint.reads_media(),
         max_reply: endpoint.max_reply.bytes(),
     }
 }

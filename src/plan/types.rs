@@ -168,6 +168,13 @@ pub struct EndpointPlan {
     pub http2: bool,
 }
 
+impl EndpointPlan {
+    /// Whether the media that come back must be readable, or only be there.
+    pub const fn reads_media(&self) -> bool {
+        !matches!(self.validate, Validate::None)
+    }
+}
+
 /// Readiness check, resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyPlan {
