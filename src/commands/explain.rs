@@ -12,11 +12,11 @@ use crate::scenario::Entry;
 #[derive(Debug, Serialize)]
 struct Explained {
     format: u32,
-    values: Vec<Value>,
+    values: Vec<Row>,
 }
 
 #[derive(Debug, Serialize)]
-struct Value {
+struct Row {
     key: String,
     value: String,
     layer: String,
@@ -48,7 +48,7 @@ fn table(entries: &[Entry]) -> String {
 }
 
 fn json(entries: Vec<Entry>) -> String {
-    let value = |entry: Entry| Value { key: entry.path.to_string(), value: entry.value, layer: entry.layer };
-    let explained = Explained { format: 1, values: entries.into_iter().map(value).collect() };
+    let row = |entry: Entry| Row { key: entry.path.to_string(), value: entry.value, layer: entry.layer };
+    let explained = Explained { format: 1, values: entries.into_iter().map(row).collect() };
     format!("{:#}\n", serde_json::json!(explained))
 }

@@ -83,10 +83,10 @@ mod tests {
         insta::assert_snapshot!(draw("[a]\nb = 1\n", 4..5), @r#"
         error: unknown key `b`
          --> x.toml:2:1
-         |
+          |
         2 | b = 1
           | ^
-         |
+          |
           = help: did you mean `c`?
         "#);
     }
@@ -96,10 +96,10 @@ mod tests {
         insta::assert_snapshot!(draw("x = [\r\n 1,\r\n]\r\n", 4..13), @r#"
         error: unknown key `b`
          --> x.toml:1:5
-         |
+          |
         1 | x = [
           |     ^
-         |
+          |
           = help: did you mean `c`?
         "#);
     }
@@ -109,10 +109,10 @@ mod tests {
         insta::assert_snapshot!(draw("x = \"é\n\n", 8..8), @r#"
         error: unknown key `b`
          --> x.toml:1:7
-         |
+          |
         1 | x = "é
           |       ^
-         |
+          |
           = help: did you mean `c`?
         "#);
         assert!(draw("é", 1..2).contains("--> x.toml:1:1"));
@@ -125,7 +125,7 @@ mod tests {
         insta::assert_snapshot!(render(&[Located { problem: &problem, at: None }], false), @r#"
         error: `model.id`: is missing
          |
-          = help: name the served model
+         = help: name the served model
         "#);
     }
 }

@@ -156,7 +156,15 @@ impl Assignment<'_> {
             data: Data::Text(text.to_owned()),
             mark: Some(Mark { layer: self.index, key: None, value: at..self.text.len() }),
         };
-        let Ok(parsed) = parse_toml_value(text) else { return Ok(plain) };
+        let parsed = match parse_toml_value(text) {
+            Ok(parsed) => parsed,
+            // what cannot be text was meant as a value and is wrong as one
+            Err(faults) if !shape.is_none_or(Shape::takes_text) && text.starts_with(['[', '{', '"', '\'']) => {
+                let shift = |range: Range<usize>| range.start + at..range.end + at;
+                return Err(faults.into_iter().map(|f| syntax::Fault { range: f.range.map(shift), ..f }).collect());
+            }
+            Err(_) => return Ok(plain),
+        };
         let node = toml_value(&parsed, self.index, at)?;
         check_depth(&node).map_err(|fault| vec![fault])?;
         let stays_text = existing.is_some_and(|node| node.text().is_some()) && shape.is_none_or(Shape::is_anything);
@@ -166,12 +174,11 @@ impl Assignment<'_> {
 
     fn nest(&self, steps: &[Step], leaf: Node) -> Node {
         let whole = |key| Mark { layer: self.index, key, value: 0..self.text.len() };
-        let inner = steps.iter().rev().fold(leaf, |inner, step| {
+        steps.iter().rev().fold(leaf, |inner, step| {
             let value = inner.mark.as_ref().map_or(0..self.text.len(), |mark| mark.value.clone());
             let entry = Node { mark: Some(Mark { value, ..whole(Some(step.range.clone())) }), ..inner };
             Node { data: Data::Table(IndexMap::from([(step.key.clone(), entry)])), mark: Some(whole(None)) }
-        });
-        inner
+        })
     }
 }
 

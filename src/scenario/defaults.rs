@@ -100,3 +100,56 @@ fn written(document: &Node, table: &[&str]) -> Vec<KeyPath> {
     let reached = document.matching(outer).into_iter().filter(|(_, node)| matches!(node.data, Data::Table(_)));
     reached.map(|(path, _)| inner.iter().fold(path, |path, step| path.key(*step))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use schemars::schema_for;
+    use serde_json::Value;
+
+    use super::DEFAULTS;
+    use crate::scenario::Scenario;
+
+    /// Every key of the scenario with its description; `*` for names and list elements.
+    fn descriptions(schema: &Value, root: &Value, path: &str, found: &mut BTreeMap<String, String>) {
+        let inner = |step: &str| if path.is_empty() { step.to_owned() } else { format!("{path}.{step}") };
+        if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+            descriptions(root.pointer(name.trim_start_matches('#')).unwrap(), root, path, found);
+        }
+        for choice in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
+            descriptions(choice, root, path, found);
+        }
+        for (key, entry) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            let text = entry.get("description").and_then(Value::as_str).unwrap_or_default();
+            found.insert(inner(key), text.to_owned());
+            descriptions(entry, root, &inner(key), found);
+        }
+        for others in ["additionalProperties", "items"].iter().filter_map(|key| schema.get(*key)) {
+            descriptions(others, root, &inner("*"), found);
+        }
+    }
+
+    #[test]
+    fn the_table_says_what_the_documentation_of_each_key_says() {
+        let root = schema_for!(Scenario).to_value();
+        let mut documented = BTreeMap::new();
+        descriptions(&root, &root, "", &mut documented);
+        for (key, value, _) in DEFAULTS {
+            let text = documented.get(*key).unwrap_or_else(|| panic!("there is no key `{key}`"));
+            // `server.ready` shares its type with `endpoint.ready`: its timeout is told beside the other
+            let word = value.trim_matches('"').split([';', ',']).next().unwrap();
+            let told = text.contains(word) || text.contains("efault") && word.contains(' ') || text.contains("absent");
+            assert!(told, "`{key}` defaults to {value}, but its description says: {text}");
+        }
+        let tables = ["matrix", "server.ready", "variants"];
+        let missing: Vec<&String> = documented
+            .iter()
+            .filter(|(key, _)| !tables.contains(&key.as_str()))
+            .filter(|(key, text)| text.to_lowercase().contains("default") && !key.starts_with("variants.*.endpoint"))
+            .map(|(key, _)| key)
+            .filter(|key| !DEFAULTS.iter().any(|(known, ..)| known == key))
+            .collect();
+        assert!(missing.is_empty(), "documented defaults that `explain` does not know: {missing:?}");
+    }
+}

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{self, Expected, Unexpected};
 
 use super::node::{Data, Node};
+use super::secret::is_secret;
 use crate::diagnostic::{KeyPath, Problem, nearest};
 
 /// What serde found wrong.
@@ -90,8 +91,11 @@ pub(super) fn explain(fault: &Fault, path: KeyPath, document: &Node) -> Problem 
             }
         }
         Fault::Expected(what) => {
+            // a pasted key may be a number: it is not echoed
+            let found = found.filter(|_| !is_secret(&path));
             let told = found.map_or_else(String::new, |node| format!(", found {}", shown(node)));
-            let problem = Problem::value(path, format!("{fault}{told}"));
+            let expected = found.and_then(|node| bounded(what, node)).unwrap_or_else(|| plain(what).to_owned());
+            let problem = Problem::value(path, format!("expected {expected}{told}"));
             match found.and_then(|node| remedy(what, node)) {
                 Some(hint) => problem.hint(hint),
                 None => problem,
@@ -138,6 +142,16 @@ fn plain(what: &str) -> &str {
     }
 }
 
+/// For a whole number that is too large: up to what it may go.
+fn bounded(what: &str, node: &Node) -> Option<String> {
+    let most = match what {
+        "u32" => u64::from(u32::MAX),
+        "u64" => u64::MAX,
+        _ => return None,
+    };
+    matches!(node.data, Data::Integer(0..) | Data::Unsigned(_)).then(|| format!("a whole number of at most {most}"))
+}
+
 fn shown(node: &Node) -> String {
     const MOST: usize = 40;
     match &node.data {
@@ -156,6 +170,9 @@ fn remedy(what: &str, node: &Node) -> Option<String> {
     match (plain(what), &node.data) {
         ("a number" | "a whole number" | "a whole number of at least 0", Data::Text(text)) if number(text) => {
             Some(format!("write the number without quotes: `{}`", text.trim()))
+        }
+        ("a whole number" | "a whole number of at least 0", Data::Float(value)) if value.fract() == 0.0 => {
+            Some(format!("write it without a fraction: `{value}`"))
         }
         ("`true` or `false`", Data::Text(text)) if matches!(text.as_str(), "true" | "false") => {
             Some(format!("write it without quotes: `{text}`"))

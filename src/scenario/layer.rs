@@ -62,10 +62,10 @@ impl Provider for Numbered<'_> {
 }
 
 /// One document from all layers, later ones winning; every node keeps the mark of the layer it comes from.
-pub(super) fn merge(layers: &[Layer]) -> figment::Result<Node> {
+pub(super) fn merge(layers: &[Layer]) -> Result<Node, String> {
     let numbered = layers.iter().enumerate().map(|(index, layer)| Numbered(index, layer));
     let figment = numbered.fold(Figment::new(), Figment::merge);
-    let merged = figment.find_value("")?;
+    let merged = figment.find_value("").map_err(|error| error.to_string())?;
     let roots: Vec<(usize, &Node)> = layers.iter().enumerate().map(|(index, layer)| (index, &layer.root)).collect();
     let mut document = restore(&merged, &figment, &roots);
     for path in NAMED_LISTS {
@@ -133,5 +133,45 @@ fn value(node: &Node) -> Value {
         Data::Text(text) => Value::String(tag, text.clone()),
         Data::List(list) => Value::Array(tag, list.iter().map(value).collect()),
         Data::Table(table) => Value::Dict(tag, dict(table)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::syntax::{Syntax, parse};
+    use super::{Layer, Origin, merge};
+    use crate::diagnostic::SourceText;
+
+    fn layer(index: usize, text: &str) -> Layer {
+        let root = parse(text, Syntax::of(Path::new("x.toml")).unwrap(), index).unwrap();
+        Layer::new(Origin::File, SourceText { name: index.to_string(), text: text.to_owned() }, root)
+    }
+
+    #[test]
+    fn later_layers_win_key_by_key_and_every_value_remembers_its_layer() {
+        let layers =
+            [layer(0, "z = 1\na = { x = 1, y = 2 }\nl = [1, 2, 3]\n"), layer(1, "a = { y = 3, b = 4 }\nl = [9]\n")];
+        let merged = merge(&layers).unwrap();
+        assert_eq!(merged.to_string(), "{ z = 1, a = { x = 1, y = 3, b = 4 }, l = [9] }");
+        let layer_of = |path: &str| merged.at(&path.into()).unwrap().mark.as_ref().unwrap().layer;
+        assert_eq!((layer_of("z"), layer_of("a.x"), layer_of("a.y"), layer_of("l[0]")), (0, 0, 1, 1));
+    }
+
+    #[test]
+    fn a_value_between_two_tables_cuts_off_what_was_below() {
+        let layers = [layer(0, "a = { x = 1 }\n"), layer(1, "a = 5\n"), layer(2, "a = { y = 2 }\n")];
+        assert_eq!(merge(&layers).unwrap().to_string(), "{ a = { y = 2 } }");
+    }
+
+    #[test]
+    fn named_lists_merge_by_name_and_keep_their_order() {
+        let base = "variants = [{ name = \"b\", gpus = 1 }, { name = \"a\" }]\n";
+        let own = "variants = [{ name = \"c\" }, { name = \"b\", gpus = 2 }, { gpus = 3 }, { name = \"c\" }]\n";
+        let merged = merge(&[layer(0, base), layer(1, own)]).unwrap();
+        let expected =
+            "[{ name = \"b\", gpus = 2 }, { name = \"a\" }, { name = \"c\" }, { gpus = 3 }, { name = \"c\" }]";
+        assert_eq!(merged.get("variants").unwrap().to_string(), expected);
     }
 }

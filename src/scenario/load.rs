@@ -7,13 +7,13 @@ use super::assign::assign;
 use super::checks::check;
 use super::defaults;
 use super::files::{Files, Found};
-use super::layer::{Layer, merge};
+use super::layer::{Layer, Origin, merge};
 use super::model::Scenario;
 use super::node::{Data, Mark, Node};
 use super::read::read;
 use super::secret;
 use super::shape::Shapes;
-use crate::diagnostic::{self, KeyPath, Located, Place, Problem, SourceText};
+use crate::diagnostic::{self, KeyPath, Located, Place, Problem, Segment, SourceText};
 
 /// What to load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,11 +67,11 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Broken> {
                 problems.extend(check(&document));
                 (scenario, problems)
             }
-            Err(error) => (Scenario::default(), vec![Problem::value(KeyPath::root(), error.to_string())]),
+            Err(error) => (Scenario::default(), vec![Problem::value(KeyPath::root(), error)]),
         };
         scenario = read_scenario;
         found.extend(problems.into_iter().map(|problem| {
-            let at = place(&document, &problem.path, problem.place).map(|(layer, range)| (layer, range));
+            let at = place(&document, &problem.path, problem.place);
             Found { problem, at }
         }));
     }
@@ -81,7 +81,7 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Broken> {
         return Ok(Loaded { scenario, document, layers });
     }
     // in the order of reading; a file that is reached twice tells its problems once
-    found.sort_by_key(|found| found.at.as_ref().map(|(layer, range)| (*layer, range.start)));
+    found.sort_by_key(|found| found.at.as_ref().map_or((usize::MAX, 0), |(layer, range)| (*layer, range.start)));
     let mut told = Vec::new();
     found.retain(|found| {
         let key =
@@ -145,15 +145,21 @@ impl Loaded {
     }
 
     /// Every value that was written and every documented default that applies, in the document's order.
+    /// Texts of defaults that depend on something else are words.
     pub fn entries(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         self.collect(&self.document, &KeyPath::root(), &mut entries);
-        let defaults = defaults::absent(&self.document);
-        entries.extend(defaults.map(|(path, value)| Entry {
-            path,
-            value: value.to_owned(),
-            layer: "default".to_owned(),
-        }));
+        let default = |(path, value): (KeyPath, &str)| Entry { path, value: value.to_owned(), layer: "default".into() };
+        entries.extend(defaults::absent(&self.document).map(default));
+        // a table's defaults stand with its values
+        let mut tables: Vec<Option<Segment>> = Vec::new();
+        for entry in &entries {
+            let table = entry.path.segments().first().cloned();
+            if !tables.contains(&table) {
+                tables.push(table);
+            }
+        }
+        entries.sort_by_key(|entry| tables.iter().position(|table| table.as_ref() == entry.path.segments().first()));
         entries
     }
 
@@ -169,8 +175,12 @@ impl Loaded {
             _ if path.segments().is_empty() => {}
             _ => {
                 let layer = node.mark.as_ref().and_then(|mark| self.layers.get(mark.layer));
-                let layer = layer.or(self.layers.last()).map(Layer::label).unwrap_or_default();
-                entries.push(Entry { path: path.clone(), value: node.to_string(), layer });
+                let scenario = || self.layers.iter().rfind(|layer| layer.origin == Origin::File);
+                let layer = layer.or_else(scenario).map(Layer::label).unwrap_or_default();
+                let pasted = node.text().is_some_and(|text| !secret::is_environment_name(text));
+                let hidden = pasted && secret::is_secret(path);
+                let value = if hidden { "(not shown)".to_owned() } else { node.to_string() };
+                entries.push(Entry { path: path.clone(), value, layer });
             }
         }
     }

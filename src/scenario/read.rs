@@ -26,9 +26,12 @@ pub(super) fn read(document: &Node) -> (Scenario, Vec<Problem>) {
         if !follows {
             problems.push(explain(error.inner(), path, document));
         }
-        if !dropped || problems.len() >= MOST_PROBLEMS {
-            return (Scenario::default(), problems);
+        if problems.len() >= MOST_PROBLEMS {
+            problems.push(Problem::value(KeyPath::root(), format!("there are more than {MOST_PROBLEMS} problems")));
+        } else if dropped {
+            continue;
         }
+        return (Scenario::default(), problems);
     }
 }
 

@@ -6,7 +6,19 @@ use super::layer::Layer;
 use super::node::{Data, Node};
 use crate::diagnostic::{KeyPath, Segment};
 
-const WORDS: [&str; 7] = ["key", "token", "secret", "passw", "authorization", "credential", "cookie"];
+const WORDS: [&str; 11] = [
+    "key",
+    "apikey",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "authorization",
+    "credential",
+    "credentials",
+    "cookie",
+];
 
 /// Whether the value at this path may be a secret: by the key's name, or because it is a header.
 pub(super) fn is_secret(path: &KeyPath) -> bool {
@@ -25,8 +37,7 @@ pub(super) fn is_environment_name(text: &str) -> bool {
 }
 
 fn named_like_one(key: &str) -> bool {
-    let key = key.to_ascii_lowercase();
-    WORDS.iter().any(|word| key.contains(word))
+    key.to_ascii_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).any(|part| WORDS.contains(&part))
 }
 
 /// Puts asterisks over whatever may be a secret in the texts that pictures are drawn from.

@@ -167,12 +167,12 @@ impl JsonSchema for Profile {
             "description": "One weighted request profile. Beyond `weight`, every key is a request field.",
             "properties": {
                 "weight": { "type": "number", "minimum": 0, "description": "Relative weight; default 1." },
-                "width": { "type": "integer", "minimum": 1 },
-                "height": { "type": "integer", "minimum": 1 },
-                "num_inference_steps": { "type": "integer", "minimum": 1 },
-                "num_frames": { "type": "integer", "minimum": 1 },
-                "fps": { "type": "number", "exclusiveMinimum": 0 },
-                "prompt": { "type": "string" }
+                "width": { "type": "integer", "minimum": 1, "description": "Width in pixels." },
+                "height": { "type": "integer", "minimum": 1, "description": "Height in pixels." },
+                "num_inference_steps": { "type": "integer", "minimum": 1, "description": "Denoising steps." },
+                "num_frames": { "type": "integer", "minimum": 1, "description": "Frames of a video." },
+                "fps": { "type": "number", "exclusiveMinimum": 0, "description": "Frames per second of a video." },
+                "prompt": { "type": "string", "description": "Prompt of every request of this profile." }
             },
             "additionalProperties": true
         })

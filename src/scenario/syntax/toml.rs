@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error};
 
 use super::super::node::{Data, Mark, Node};
-use super::Fault;
+use super::{Fault, too_deep};
 
 /// The parser itself refuses more than 80 levels, so it cannot exhaust the stack.
 pub(super) fn parse(text: &str, layer: usize) -> Result<Node, Vec<Fault>> {
@@ -38,6 +38,9 @@ pub(in super::super) fn from_value(
 }
 
 fn fault(error: &Error) -> Fault {
+    if error.message().contains("recurs") {
+        return too_deep(error.span());
+    }
     let mut lines = error.message().lines();
     let message = lines.next().unwrap_or("not TOML").trim().trim_end_matches('.').to_owned();
     let rest: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -82,13 +85,8 @@ impl Reader<'_> {
                     Data::Null
                 }
             }
-            DeValue::Float(number) => match number.as_str().parse() {
-                Ok(value) => Data::Float(value),
-                Err(_) => {
-                    self.faults.push(Fault::new("this is not a number", Some(self.shift(span.clone()))));
-                    Data::Null
-                }
-            },
+            // TOML's floats are a part of Rust's
+            DeValue::Float(number) => Data::Float(number.as_str().parse().unwrap_or(f64::NAN)),
         };
         self.node(data, key, span)
     }

@@ -24,38 +24,54 @@ pub(super) fn parse(text: &str, layer: usize) -> Result<Node, Vec<Fault>> {
     if reader.faults.is_empty() { Ok(root) } else { Err(reader.faults) }
 }
 
-/// Bytes of characters and lines.
-struct Offsets {
+/// Places as bytes; the locator counts characters.
+struct Offsets<'a> {
+    text: &'a str,
     /// Byte offset of every character; empty for ASCII text, where both are the same.
     characters: Vec<usize>,
-    end: usize,
 }
 
-impl Offsets {
-    fn new(text: &str) -> Self {
+impl<'a> Offsets<'a> {
+    fn new(text: &'a str) -> Self {
         let characters = if text.is_ascii() { Vec::new() } else { text.char_indices().map(|(at, _)| at).collect() };
-        Self { characters, end: text.len() }
+        Self { text, characters }
     }
 
     fn byte(&self, character: usize) -> usize {
         let offset = if self.characters.is_empty() { Some(character) } else { self.characters.get(character).copied() };
-        offset.unwrap_or(self.end).min(self.end)
+        offset.unwrap_or(self.text.len()).min(self.text.len())
     }
 
     fn range(&self, start: Marker, end: Marker) -> Range<usize> {
         let from = self.byte(start.index());
-        from..self.byte(end.index()).max(from)
+        let to = self.byte(end.index()).max(from);
+        // the locator ends a flow list or table before its closing bracket
+        let bytes = self.text.as_bytes();
+        let closes = matches!((bytes.get(from), bytes.get(to)), (Some(b'['), Some(b']')) | (Some(b'{'), Some(b'}')));
+        from..to + usize::from(closes)
     }
 }
 
-/// The first line that opens a block deeper than any scenario needs, before a parser recurses into it.
-/// Flow lists and tables need no such look: both parsers refuse them beyond 128 and 255 levels.
+/// The first line that is nested deeper than any scenario needs, found before a parser recurses into
+/// it or spends time that grows with the square of the depth. Flow brackets are counted wherever they
+/// stand, also in quotes, so their limit is far above the exact one that is checked on the tree.
 fn deep_line(text: &str) -> Option<Range<usize>> {
+    const MOST_BRACKETS: usize = 256;
     let mut indents: Vec<usize> = Vec::new();
-    let mut start = 0;
+    let (mut start, mut brackets) = (0, 0_usize);
     for line in text.split_inclusive('\n') {
         let range = start..start + line.trim_end().len();
         start += line.len();
+        for character in line.chars() {
+            match character {
+                '[' | '{' => brackets += 1,
+                ']' | '}' => brackets = brackets.saturating_sub(1),
+                _ => {}
+            }
+            if brackets > MOST_BRACKETS {
+                return Some(range);
+            }
+        }
         let content = line.trim_start_matches(' ');
         if content.trim().is_empty() {
             continue;
@@ -73,9 +89,8 @@ fn deep_line(text: &str) -> Option<Range<usize>> {
     None
 }
 
-fn syntax(error: &serde_yaml::Error, text: &str, offsets: &Offsets) -> Fault {
-    let whole = error.to_string();
-    let message = whole.rsplit_once(" at line ").map_or(whole.as_str(), |(message, _)| message);
+fn syntax(error: &serde_yaml::Error, text: &str, offsets: &Offsets<'_>) -> Fault {
+    let message = without_places(&error.to_string());
     if message.contains("duplicate entry") {
         // the locator is stricter about where: it stops at the second key itself
         if let Err(second) = MarkedYaml::load_from_str(text) {
@@ -85,22 +100,39 @@ fn syntax(error: &serde_yaml::Error, text: &str, offsets: &Offsets) -> Fault {
             return Fault::new("this key is already there", Some(start..start + length));
         }
     }
-    let message = match message {
-        text if text.contains("more than one document") => "a scenario is one YAML document; this file holds several",
-        other => other,
-    };
     let range = error.location().map(|at| {
         let line: usize = text.split_inclusive('\n').take(at.line().saturating_sub(1)).map(str::len).sum();
         let rest = text.split_at_checked(line).map_or("", |(_, rest)| rest);
         let column = rest.char_indices().nth(at.column().saturating_sub(1)).map_or(rest.len(), |(byte, _)| byte);
         line + column..line + column
     });
+    if message.contains("recursion limit") {
+        return too_deep(range);
+    }
+    if message.contains("more than one document") {
+        let documents = MarkedYaml::load_from_str(text).unwrap_or_default();
+        let second = documents.get(1).map(|second| offsets.range(second.span.start, second.span.end));
+        return Fault::new("a scenario is one YAML document, and here begins another", range.or(second));
+    }
+    if message.contains("repetition limit") {
+        return Fault::new("the aliases (`*name`) stand for too many values", range);
+    }
     Fault::new(message, range)
+}
+
+/// The parser's message without the places in it: the picture shows one, and the other means little.
+fn without_places(message: &str) -> String {
+    let mut parts = message.split(" at line ");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ' || "column".contains(c)));
+    }
+    plain
 }
 
 struct Reader<'a> {
     layer: usize,
-    offsets: &'a Offsets,
+    offsets: &'a Offsets<'a>,
     faults: Vec<Fault>,
 }
 
@@ -186,5 +218,104 @@ impl Reader<'_> {
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use saphyr::{Scalar, Yaml};
+
+    use super::*;
+
+    const SAMPLE: &str = "name: a  # a name\nlist:\n  - { x: 1, y: [a, 2.5] }\n  - text\nfolded: >-\n  a\n  b\nnone:\n";
+    const HARD: &str = "# é\r\nname: \"ü \\u00e9\"\r\nbase: &base\r\n  width: 512\r\n  inner: { a: [1, 2.5, .inf] }\r\n\
+        list:\r\n- *base\r\n- { <<: *base, width: 7, more: ~ }\r\n- <<: [{ x: 1 }, *base]\r\n  x: 2\r\n\
+        text: |\r\n  one\r\n  two\r\n1: number\r\ntrue: truth\r\nplain: yes\r\n'quoted key': 'it''s'\r\n";
+
+    /// The value alone, as `serde_yaml` gives it.
+    fn plain(value: &Value) -> Node {
+        let mut reader = Reader { layer: 0, offsets: &Offsets::new(""), faults: Vec::new() };
+        reader.node(value, None, None)
+    }
+
+    /// saphyr's own reading of a tree must be the same, merge keys apart.
+    fn agree(node: &Node, yaml: &Yaml<'_>) {
+        match (&node.data, yaml) {
+            (Data::Table(table), Yaml::Mapping(mapping)) => {
+                assert_eq!(table.len(), mapping.len());
+                for ((key, child), (name, value)) in table.iter().zip(mapping) {
+                    let Yaml::Value(name) = name else { panic!("{name:?}") };
+                    let name = match name {
+                        Scalar::String(text) => text.to_string(),
+                        Scalar::Integer(number) => number.to_string(),
+                        Scalar::Boolean(truth) => truth.to_string(),
+                        other => panic!("{other:?}"),
+                    };
+                    assert_eq!(*key, name);
+                    agree(child, value);
+                }
+            }
+            (Data::List(list), Yaml::Sequence(sequence)) => {
+                assert_eq!(list.len(), sequence.len());
+                list.iter().zip(sequence).for_each(|(node, yaml)| agree(node, yaml));
+            }
+            (Data::Text(text), Yaml::Value(Scalar::String(other))) => assert_eq!(text, other),
+            (Data::Integer(number), Yaml::Value(Scalar::Integer(other))) => assert_eq!(number, other),
+            (Data::Bool(truth), Yaml::Value(Scalar::Boolean(other))) => assert_eq!(truth, other),
+            (Data::Float(number), Yaml::Value(Scalar::FloatingPoint(other))) => {
+                assert_eq!(number.to_bits(), other.to_bits());
+            }
+            (Data::Null, Yaml::Value(Scalar::Null)) => {}
+            (node, yaml) => panic!("{node:?} is not {yaml:?}"),
+        }
+    }
+
+    fn every_node_is_marked(node: &Node) {
+        assert!(node.mark.is_some(), "{node:?}");
+        match &node.data {
+            Data::Table(table) => table.values().for_each(every_node_is_marked),
+            Data::List(list) => list.iter().for_each(every_node_is_marked),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn both_yaml_parsers_see_the_same_tree() {
+        for text in [SAMPLE, HARD, "[]", "a: {b: [x, {c: d}]}\n"] {
+            let value: Value = serde_yaml::from_str(text).unwrap();
+            agree(&plain(&value), &Yaml::load_from_str(text).unwrap()[0]);
+        }
+    }
+
+    #[test]
+    fn merge_keys_give_what_serde_yaml_makes_of_them() {
+        let mut value: Value = serde_yaml::from_str(HARD).unwrap();
+        value.apply_merge().unwrap();
+        assert_eq!(parse(HARD, 0).unwrap(), plain(&value));
+    }
+
+    #[test]
+    fn every_value_has_the_place_it_was_written_at() {
+        let root = parse(HARD, 0).unwrap();
+        every_node_is_marked(&root);
+        let spelled = |path: &str| {
+            let mark = root.at(&path.into()).unwrap().mark.clone().unwrap();
+            (HARD.get(mark.key.unwrap()).unwrap(), HARD.get(mark.value).unwrap())
+        };
+        assert_eq!(spelled("name"), ("name", "\"ü \\u00e9\""));
+        assert_eq!(spelled("base.inner.a"), ("a", "[1, 2.5, .inf]"));
+        assert_eq!(spelled("list[1].width"), ("width", "7"));
+        // what was merged points at where it was written
+        assert_eq!(spelled("list[1].inner.a"), ("a", "[1, 2.5, .inf]"));
+        assert_eq!(spelled("plain"), ("plain", "yes"));
+    }
+
+    #[test]
+    fn a_staircase_of_blocks_is_refused_before_any_parser_sees_it() {
+        assert!(deep_line(SAMPLE).is_none());
+        assert!(deep_line(&"- ".repeat(100_000)).is_some());
+        assert!(deep_line(&"a: {".repeat(100_000)).is_some());
+        let stairs: String = (0..100).map(|level| " ".repeat(level) + "a:\n").collect();
+        assert!(deep_line(&stairs).is_some());
     }
 }
