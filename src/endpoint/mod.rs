@@ -1,7 +1,12 @@
-//! The wire: one file per API. In: a [`crate::workload::Request`]. Out: a request body as segments,
-//! and a judge that is fed the reply as it arrives and says what really came back. Opens no
-//! connection and keeps no body.
+//! The wire. In: a [`crate::workload::Request`]. Out: a request body as segments (`encode`, one file
+//! per API), and a judge that is fed the reply as it arrives and says what really came back (`reply`,
+//! over the push reader in `json`). Opens no connection and keeps no body.
 
+mod encode;
+mod json;
+mod reply;
 mod types;
 
+pub use encode::{EncodeError, Encoder, asked};
+pub use reply::{JobReader, Judge, content_path, job_path, server_message};
 pub use types::{Body, JobState, JobStatus, Reply, SaveMedia, Verdict, Wire};

@@ -1,6 +1,7 @@
-//! A writer of bits, most significant first, with the codes that H.264 headers use.
+//! Writers of bits: most significant first, as H.264 and JPEG have them, and least significant first,
+//! as deflate and WebP have them.
 
-/// Bits that become bytes.
+/// Bits that become bytes, most significant first.
 #[derive(Debug, Default)]
 pub(super) struct Bits {
     bytes: Vec<u8>,
@@ -46,10 +47,50 @@ impl Bits {
         self.bytes.extend_from_slice(bytes);
     }
 
+    /// Ones up to a whole byte, as JPEG wants it, and all bytes.
+    pub(super) fn filled(mut self) -> Vec<u8> {
+        let missing = self.count.wrapping_neg() % 8;
+        self.put((1 << missing) - 1, missing);
+        self.bytes
+    }
+
     /// The stop bit and zeros up to a whole byte (`rbsp_trailing_bits`), and all bytes.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.flag(true);
         self.aligned(&[]);
+        self.bytes
+    }
+}
+
+/// Bits that become bytes, least significant first.
+#[derive(Debug, Default)]
+pub(super) struct LowBits {
+    bytes: Vec<u8>,
+    pending: u64,
+    count: u32,
+}
+
+impl LowBits {
+    /// The low `count` bits of `value`; at most 32 at a time.
+    pub(super) fn put(&mut self, value: u32, count: u32) {
+        self.pending |= u64::from(value) << self.count;
+        self.count += count;
+        while self.count >= 8 {
+            let [byte, ..] = self.pending.to_le_bytes();
+            self.bytes.push(byte);
+            self.pending >>= 8;
+            self.count -= 8;
+        }
+    }
+
+    /// A prefix code, whose highest bit comes first.
+    pub(super) fn code(&mut self, code: u32, length: u32) {
+        self.put(code.reverse_bits() >> (32 - length), length);
+    }
+
+    /// Zero bits up to a whole byte, and all bytes.
+    pub(super) fn finish(mut self) -> Vec<u8> {
+        self.put(0, self.count.wrapping_neg() % 8);
         self.bytes
     }
 }

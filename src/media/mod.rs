@@ -5,17 +5,20 @@
 //! with a short reason, or a whole file. No I/O, no wire format, no opinion on what was asked for.
 
 mod bits;
+mod crc32;
 mod h264;
-mod image_codec;
+mod image_decode;
 mod image_probe;
+mod image_write;
 mod mp4;
 mod seeded;
 mod types;
 mod video_probe;
 mod video_write;
 
-pub use image_codec::{decode_image, write_image};
+pub use image_decode::decode_image;
 pub use image_probe::ImageProbe;
+pub use image_write::write_image;
 pub use types::{ImageFormat, ImageInfo, MediaError, VideoInfo};
 pub use video_probe::VideoProbe;
 pub use video_write::write_video;

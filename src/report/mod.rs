@@ -1,1 +1,19 @@
-//! Numbers → text: one table model; Markdown, CSV, JSON, terminal; the dashboard page.
+//! Numbers → text: one table model, rendered to Markdown, CSV, JSON and the terminal, and the
+//! dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
+
+mod caption;
+mod csv;
+mod json;
+mod markdown;
+mod number;
+mod official;
+mod page;
+mod table;
+mod terminal;
+mod text;
+
+pub use self::csv::csv;
+pub use self::json::json;
+pub use markdown::markdown;
+pub use page::{MarkerProblem, PageError, PageFacts, page};
+pub use terminal::terminal;

@@ -1,8 +1,22 @@
 //! Records → numbers: percentiles, intervals, throughput, media, SLO, per class, warnings. Pure; a
 //! summary can be made again from the files at any time. Never reads a clock or the network.
 
+mod concurrency;
+mod doubt;
+mod figures;
+mod interval;
+mod media;
+mod results;
+mod run;
+mod sample;
+mod slo;
+mod survival;
 mod types;
 
+pub use interval::{is_supported, mean_interval, quantile_interval};
+pub use results::results;
+pub use run::{RunFiles, summarize};
+pub use sample::{Sample, SampleError};
 pub use types::{
     ClassSummary, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile, RESULTS_FORMAT, Results, Rtf, Slo,
     StageTime, Summary, Tail, Warning,

@@ -66,6 +66,8 @@ pub struct Summary {
     pub gpus: u32,
     /// Whether a simulator answered.
     pub simulated: bool,
+    /// Time base of a simulated run; 1 otherwise.
+    pub speed: f64,
     /// Which latency SLO and page headline: `latency` in closed loop, `response_time` in open loop.
     pub headline: String,
     /// Requests planned; completed + failed + censored + cancelled.
@@ -94,7 +96,8 @@ pub struct Summary {
     pub percentiles: IndexMap<String, Percentile>,
     /// Whether `latency_s` rests on Kaplan–Meier because requests were censored.
     pub kaplan_meier: bool,
-    /// 95 % interval of the mean headline latency in seconds, within this run; null below n = 2.
+    /// 95 % interval of the mean headline latency in seconds, within this run; null below n = 2 and
+    /// when requests were censored, as the mean then leaves out the slow ones.
     pub mean_interval_s: Option<[f64; 2]>,
     /// Pictures received.
     pub images: Option<u64>,
@@ -118,6 +121,8 @@ pub struct Summary {
     pub video_generation_ms: Option<Mean99>,
     /// Frames per second of wall.
     pub frames_per_s: Option<f64>,
+    /// Output pixels × frames / 10⁶ per second of wall.
+    pub megapixels_per_s: Option<f64>,
     /// width × height × frames × steps × outputs / 10⁶ per second of wall.
     pub megapixel_steps_per_s: Option<f64>,
     /// Outputs per hour and GPU.
@@ -130,7 +135,8 @@ pub struct Summary {
     pub stage_ms: BTreeMap<String, StageTime>,
     /// SLO attainment; null when no request had a target.
     pub slo: Option<Slo>,
-    /// The same per class.
+    /// The same per class, cheapest shape first. A request that was never sent and left no record
+    /// is in no class.
     pub classes: IndexMap<String, ClassSummary>,
     /// Sent − due in milliseconds; null when nothing was sent.
     pub lateness_ms: Option<Tail>,
@@ -161,6 +167,9 @@ pub struct Distribution {
     pub p99: Option<f64>,
     /// Largest.
     pub max: Option<f64>,
+    /// Longest time seen when requests were censored; a percentile that is null lies above it.
+    #[serde(default)]
+    pub at_least: Option<f64>,
 }
 
 /// Support of one percentile.
@@ -168,7 +177,7 @@ pub struct Distribution {
 pub struct Percentile {
     /// Observations it rests on.
     pub n: u64,
-    /// Whether the two-sided 95 % order-statistic interval exists.
+    /// Whether the two-sided 95 % order-statistic interval exists; never when requests were censored.
     pub supported: bool,
     /// Lower end in seconds; null when unsupported.
     pub low: Option<f64>,
@@ -243,10 +252,12 @@ pub struct Slo {
     pub of: u64,
     /// Target per class in seconds; rows with their own are not listed.
     pub targets_s: IndexMap<String, f64>,
-    /// `row`, `latency`, `scale × calibration`, or several joined by ` + `.
+    /// `row`, `latency`, `scale × calibration`, `scale × fit`, or several joined by ` + `.
     pub basis: String,
     /// Share that was asked for.
     pub wanted: f64,
+    /// Root mean square error in seconds of the fit that gave uncalibrated classes their target.
+    pub fit_residual_s: Option<f64>,
 }
 
 /// Numbers of one class.

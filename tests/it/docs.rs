@@ -1,6 +1,8 @@
 //! The documentation is held to the program: the reference is generated and diffed, and every
 //! command that the README shows is run.
 
+#![cfg(test)] // the lints that spare tests then spare their helpers too
+
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -1,6 +1,8 @@
 //! The modules depend on one another in one direction only: every `crate::…` path in the sources is
 //! an edge, and each edge must be in the list of the design.
 
+#![cfg(test)] // the lints that spare tests then spare their helpers too
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

@@ -1,6 +1,8 @@
 //! The official Python client drives the simulator, so the simulator's wire is not only what this
 //! project believes it to be.
 
+#![cfg(test)] // the lints that spare tests then spare their helpers too
+
 use std::path::PathBuf;
 use std::process::Command;
 

@@ -1,6 +1,8 @@
 //! Every scenario in `scenarios/` is loaded, planned and carried out against the simulator; what was
 //! recorded is compared with what the plan says, not only the exit code.
 
+#![cfg(test)] // the lints that spare tests then spare their helpers too
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,6 +1,7 @@
 //! PNG: the signature and the IHDR chunk, 33 bytes in all (PNG specification, sections 5.2 and 11.2.1).
 
 use super::{Gather, Step};
+use crate::media::crc32::crc32;
 use crate::media::types::{ImageFormat, ImageInfo, MediaError};
 
 #[derive(Debug)]
@@ -56,15 +57,8 @@ fn read(header: [u8; 33]) -> Result<ImageInfo, MediaError> {
         return Err(MediaError::new("PNG does not start with its IHDR chunk"));
     }
     let checked = [t0, t1, t2, t3, w0, w1, w2, w3, h0, h1, h2, h3, depth, color, method, filter, interlace];
-    if crc32(&checked) != u32::from_be_bytes([c0, c1, c2, c3]) {
+    if crc32(&[&checked]) != u32::from_be_bytes([c0, c1, c2, c3]) {
         return Err(MediaError::new("PNG header has a wrong checksum"));
     }
     ImageInfo::checked(ImageFormat::Png, u32::from_be_bytes([w0, w1, w2, w3]), u32::from_be_bytes([h0, h1, h2, h3]))
-}
-
-/// CRC-32 as in PNG annex D, bit by bit: it runs over 17 bytes only.
-fn crc32(bytes: &[u8]) -> u32 {
-    !bytes.iter().fold(!0_u32, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 })
-    })
 }

@@ -1,0 +1,39 @@
+//! `/v1/images/edits`: a multipart form. Images in hand are file parts named `image`, links are text
+//! parts named `url`; the server takes files first.
+
+use super::multipart::Form;
+use super::{EncodeError, Fields};
+use crate::endpoint::types::{Body, Wire};
+use crate::workload::{Reference, Request};
+
+pub(super) fn encode(wire: &Wire, request: &Request, fields: &Fields) -> Result<Body, EncodeError> {
+    if request.images.is_empty() {
+        return Err(EncodeError::new("edits needs at least one reference image"));
+    }
+    if !request.videos.is_empty() {
+        return Err(EncodeError::new("edits takes no reference video"));
+    }
+    if fields.named.get("stream").is_some_and(|stream| *stream == true) {
+        return Err(EncodeError::new("a streamed reply cannot be judged; leave `stream` out"));
+    }
+    let mut form = Form::default();
+    form.text("model", wire.model.clone())?;
+    form.text("prompt", request.prompt.clone())?;
+    if let Some(n) = fields.n {
+        form.text("n", n.to_string())?;
+    }
+    if let Some(size) = fields.size()? {
+        form.text("size", size)?;
+    }
+    form.text("response_format", "b64_json".to_owned())?;
+    for (name, value) in &fields.named {
+        form.field(name, value)?;
+    }
+    for image in &request.images {
+        match image {
+            Reference::Bytes { bytes, mime, file_name } => form.file("image", file_name, mime, bytes.clone())?,
+            Reference::Url(url) => form.text("url", url.to_string())?,
+        }
+    }
+    Ok(form.finish())
+}

@@ -1,0 +1,195 @@
+//! Base64 (RFC 4648, standard alphabet) decoded as it arrives: white space is skipped, missing
+//! padding is accepted, unused bits of the last character are ignored, as browsers do.
+
+use base64_simd::{AsOut as _, STANDARD_NO_PAD};
+
+/// Decoded bytes handed on at once.
+const BLOCK: usize = 12 * 1024;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Base64Error {
+    #[error("not base64: unexpected `{}`", char::from(*.0).escape_default())]
+    Unexpected(u8),
+    #[error("not base64: wrong padding")]
+    Padding,
+    #[error("not base64: characters follow the padding")]
+    AfterPadding,
+    #[error("not base64: it ends within a byte")]
+    Cut,
+}
+
+/// The decoder. After an error it must not be fed again.
+pub(crate) struct Base64 {
+    /// Characters of an unfinished group, at most three.
+    group: Vec<u8>,
+    pads: usize,
+    out: Vec<u8>,
+}
+
+impl Base64 {
+    pub(crate) fn new() -> Self {
+        Self { group: Vec::with_capacity(4), pads: 0, out: Vec::with_capacity(BLOCK) }
+    }
+
+    /// Decodes the next characters; `sink` gets blocks of decoded bytes.
+    pub(crate) fn feed(&mut self, input: &[u8], sink: &mut impl FnMut(&[u8])) -> Result<(), Base64Error> {
+        let mut rest = input;
+        while !rest.is_empty() {
+            if BLOCK - self.out.len() < 3 {
+                self.flush(sink);
+            }
+            let groups = (rest.len() / 4).min((BLOCK - self.out.len()) / 3);
+            let (block, tail) = rest.split_at(groups * 4);
+            let is_aligned = self.group.is_empty() && self.pads == 0;
+            if is_aligned && groups > 0 && self.decode(block) {
+                rest = tail;
+                continue;
+            }
+            // by single characters: to the end of an unfinished group, after which blocks work again,
+            // or through a block that holds something else
+            let count = if is_aligned { groups.max(1) * 4 } else { 4_usize.saturating_sub(self.group.len()).max(1) };
+            let (slow, tail) = rest.split_at(rest.len().min(count));
+            for &byte in slow {
+                self.push(byte, sink)?;
+            }
+            rest = tail;
+        }
+        Ok(())
+    }
+
+    /// Says that no more characters come.
+    pub(crate) fn finish(&mut self, sink: &mut impl FnMut(&[u8])) -> Result<(), Base64Error> {
+        let whole = match (self.group.len(), self.pads) {
+            (0, 0) => 0,
+            (2, 0 | 2) => 1,
+            (3, 0 | 1) => 2,
+            (1, 0) => return Err(Base64Error::Cut),
+            _ => return Err(Base64Error::Padding),
+        };
+        self.group.resize(4, b'A');
+        let group = self.group();
+        self.out.extend(group.into_iter().take(whole));
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// Bytes held.
+    pub(crate) fn retained(&self) -> usize {
+        self.out.len() + self.group.len()
+    }
+
+    /// Decodes whole groups of plain characters; false, and nothing done, when they are not.
+    fn decode(&mut self, block: &[u8]) -> bool {
+        let start = self.out.len();
+        self.out.resize(start + block.len() / 4 * 3, 0);
+        let (_, room) = self.out.split_at_mut(start);
+        let done = STANDARD_NO_PAD.decode(block, room.as_out()).is_ok();
+        if !done {
+            self.out.truncate(start);
+        }
+        done
+    }
+
+    fn push(&mut self, byte: u8, sink: &mut impl FnMut(&[u8])) -> Result<(), Base64Error> {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => return Ok(()),
+            b'=' => {
+                self.pads += 1;
+                return if self.pads + self.group.len() > 4 || self.group.len() < 2 {
+                    Err(Base64Error::Padding)
+                } else {
+                    Ok(())
+                };
+            }
+            _ if sextet(byte).is_none() => return Err(Base64Error::Unexpected(byte)),
+            _ if self.pads > 0 => return Err(Base64Error::AfterPadding),
+            _ => self.group.push(byte),
+        }
+        if self.group.len() == 4 {
+            if BLOCK - self.out.len() < 3 {
+                self.flush(sink);
+            }
+            let group = self.group();
+            self.out.extend(group);
+            self.group.clear();
+        }
+        Ok(())
+    }
+
+    /// The three bytes of the four characters of a group.
+    fn group(&self) -> [u8; 3] {
+        let bits = self.group.iter().fold(0, |bits, byte| bits << 6 | sextet(*byte).unwrap_or(0));
+        let [_, a, b, c] = u32::to_be_bytes(bits);
+        [a, b, c]
+    }
+
+    fn flush(&mut self, sink: &mut impl FnMut(&[u8])) {
+        if !self.out.is_empty() {
+            sink(&self.out);
+            self.out.clear();
+        }
+    }
+}
+
+fn sextet(byte: u8) -> Option<u32> {
+    let value = match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => return None,
+    };
+    Some(u32::from(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decode(input: &[u8], step: usize) -> Result<Vec<u8>, Base64Error> {
+        let mut decoder = Base64::new();
+        let mut out = Vec::new();
+        for chunk in input.chunks(step) {
+            decoder.feed(chunk, &mut |block| out.extend_from_slice(block))?;
+        }
+        decoder.finish(&mut |block| out.extend_from_slice(block))?;
+        Ok(out)
+    }
+
+    #[test]
+    fn padding_may_be_missing_but_not_wrong() {
+        for (text, wanted) in [("aGVsbG8=", "hello"), ("aGVsbG8", "hello"), ("aA==", "h"), ("aA", "h"), ("", "")] {
+            assert_eq!(decode(text.as_bytes(), 3), Ok(wanted.as_bytes().to_vec()), "{text}");
+        }
+        for text in ["aA=", "=", "aGVsbG8==", "aGVs=", "aA===", "a="] {
+            assert_eq!(decode(text.as_bytes(), 2), Err(Base64Error::Padding), "{text}");
+        }
+        assert_eq!(decode(b"aGVsb", 4), Err(Base64Error::Cut));
+        assert_eq!(decode(b"aA==aA==", 1), Err(Base64Error::AfterPadding));
+        assert_eq!(decode(b"!!!", 9), Err(Base64Error::Unexpected(b'!')));
+    }
+
+    #[test]
+    fn white_space_is_skipped_wherever_it_stands() {
+        let text = b"aGVs\r\nbG8g d29y\n bGQ=\n";
+        for step in 1..text.len() {
+            assert_eq!(decode(text, step), Ok(b"hello world".to_vec()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_come_back_in_any_chunks(bytes in prop::collection::vec(any::<u8>(), 0..14_000), step in 1usize..9000) {
+            let text = base64_simd::STANDARD.encode_to_string(&bytes);
+            prop_assert_eq!(decode(text.as_bytes(), step), Ok(bytes));
+        }
+
+        #[test]
+        fn chunk_borders_do_not_change_the_outcome(text in "[A-Za-z0-9+/= \n!]{0,60}", step in 1usize..60) {
+            prop_assert_eq!(decode(text.as_bytes(), step), decode(text.as_bytes(), 1000));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! `results.csv`: one row per run with its axes, layout and every number, in full precision.
+
+use super::official::{axis_value, dataset_label, degree};
+use super::table::{Cell, Column, Table, Value};
+use crate::catalog::DEGREES;
+use crate::plan::{Axis, Plan};
+use crate::summarize::{Results, Summary};
+
+/// Numbers that have their column in every file; others, like stage times, follow when a run has them.
+const NUMBERS: &[&str] = &[
+    "completed",
+    "failed",
+    "censored",
+    "cancelled",
+    "duration_s",
+    "throughput_per_s",
+    "offered_per_s",
+    "goodput_per_s",
+    "latency_s.mean",
+    "latency_s.std",
+    "latency_s.min",
+    "latency_s.p50",
+    "latency_s.p90",
+    "latency_s.p95",
+    "latency_s.p99",
+    "latency_s.max",
+    "response_time_s.mean",
+    "response_time_s.std",
+    "response_time_s.min",
+    "response_time_s.p50",
+    "response_time_s.p90",
+    "response_time_s.p95",
+    "response_time_s.p99",
+    "response_time_s.max",
+    "images",
+    "images_per_s",
+    "pixels_per_image",
+    "denoise_step_ms",
+    "image_generation_ms.mean",
+    "image_generation_ms.p50",
+    "image_generation_ms.p95",
+    "image_generation_ms.p99",
+    "video_duration_s",
+    "video_frames",
+    "video_s_per_s",
+    "rtf.mean",
+    "rtf.p50",
+    "rtf.p99",
+    "video_generation_ms.mean",
+    "video_generation_ms.p50",
+    "video_generation_ms.p95",
+    "video_generation_ms.p99",
+    "frames_per_s",
+    "megapixels_per_s",
+    "megapixel_steps_per_s",
+    "outputs_per_hour_per_gpu",
+    "peak_concurrency",
+    "peak_memory_mb.max",
+    "peak_memory_mb.mean",
+    "peak_memory_mb.median",
+    "peak_memory_mb.p99",
+    "slo.attainment",
+    "slo.met",
+    "slo.of",
+    "lateness_ms.p50",
+    "lateness_ms.p99",
+    "lateness_ms.max",
+];
+
+/// Numbers that already stand among the axes, and those kept per class, which have no fixed names.
+fn is_elsewhere(name: &str) -> bool {
+    matches!(name, "max_concurrency" | "request_rate" | "repeat" | "gpus" | "requests" | "speed")
+        || name.starts_with("classes.")
+        || name.starts_with("slo.targets_s.")
+}
+
+/// The results as CSV (RFC 4180): a header line of names, then one line per run.
+pub fn csv(plan: &Plan, results: &Results) -> Result<String, csv::Error> {
+    let table = table(plan, results);
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
+    writer.write_record(table.columns.iter().map(|column| column.key.as_str()))?;
+    for row in &table.rows {
+        writer.write_record(row.iter().map(Cell::raw))?;
+    }
+    let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    String::from_utf8(bytes).map_err(|error| std::io::Error::other(error).into())
+}
+
+const AXES: [(&str, Axis); 8] = [
+    ("max_concurrency", Axis::MaxConcurrency),
+    ("request_rate", Axis::RequestRate),
+    ("requests", Axis::Requests),
+    ("size", Axis::Size),
+    ("num_inference_steps", Axis::NumInferenceSteps),
+    ("num_frames", Axis::NumFrames),
+    ("seed", Axis::Seed),
+    ("dataset_label", Axis::Dataset),
+];
+
+fn table(plan: &Plan, results: &Results) -> Table {
+    let figures: Vec<_> = results.runs.iter().map(Summary::figures).collect();
+    let mut numbers: Vec<String> = NUMBERS.iter().map(|name| (*name).to_owned()).collect();
+    for name in figures.iter().flat_map(indexmap::IndexMap::keys).filter(|name| !is_elsewhere(name)) {
+        if !numbers.contains(name) {
+            numbers.push(name.clone());
+        }
+    }
+    let words = ["id", "key", "workload_key", "config_key", "variant", "dataset"];
+    let states = ["repeat", "gpus", "simulated", "speed", "validity", "warnings", "headline"];
+    let keys = words
+        .into_iter()
+        .chain(AXES.map(|(key, _)| key))
+        .chain(DEGREES.iter().map(|degree| degree.key))
+        .chain(states)
+        .chain(numbers.iter().map(String::as_str));
+    Table {
+        columns: keys.map(|key| Column::text(key, key)).collect(),
+        rows: results
+            .runs
+            .iter()
+            .zip(&figures)
+            .map(|(summary, figures)| {
+                let mut row = head(plan, summary);
+                row.extend(numbers.iter().map(|name| Cell::from(figures.get(name).copied())));
+                row
+            })
+            .collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// Everything before the numbers.
+fn head(plan: &Plan, summary: &Summary) -> Vec<Cell> {
+    let run = plan.run(&summary.id);
+    let variant = plan.variant(&summary.variant);
+    let mut row: Vec<Cell> =
+        [&summary.id, &summary.key, &summary.workload_key, &summary.config_key, &summary.variant, &summary.dataset]
+            .map(|text| text.as_str().into())
+            .into();
+    row.extend(AXES.map(|(_, axis)| match axis {
+        // in a file for programs a run without a cap has none, instead of a word
+        Axis::MaxConcurrency => Value::from(summary.max_concurrency.map(u64::from)).into(),
+        Axis::Dataset => dataset_label(plan, &summary.dataset).into(),
+        Axis::RequestRate => summary.request_rate.to_string().into(),
+        Axis::Requests => Value::Count(summary.requests).into(),
+        Axis::Variant | Axis::Size | Axis::NumInferenceSteps | Axis::NumFrames | Axis::Seed => {
+            Cell::from(run.map_or(Value::Absent, |run| axis_value(axis, plan, run)))
+        }
+    }));
+    row.extend(DEGREES.iter().map(|spec| {
+        Cell::from(variant.map_or(Value::Absent, |variant| match degree(variant, spec.key).as_str() {
+            "Off" if spec.switch => "false".into(),
+            "On" => "true".into(),
+            "Off" => Value::Absent,
+            number => number.into(),
+        }))
+    }));
+    let kinds: Vec<&str> = summary.warnings.iter().map(|warning| warning.kind.name()).collect();
+    row.extend([
+        Value::Count(summary.repeat.into()).into(),
+        Value::Count(summary.gpus.into()).into(),
+        Cell::from(summary.simulated.to_string()),
+        Cell::from(Some(summary.speed)),
+        Cell::from(summary.validity.name()),
+        Cell::from(kinds.join(" ")),
+        Cell::from(summary.headline.as_str()),
+    ]);
+    row
+}

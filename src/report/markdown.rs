@@ -1,0 +1,69 @@
+//! A table → Markdown, and the text of `results.md`.
+
+use super::caption;
+use super::number::superscript;
+use super::official;
+use super::table::{Align, Table};
+use super::text::{Text, inline};
+use crate::plan::Plan;
+use crate::summarize::Results;
+
+/// `results.md`: the dashboards' results table, then its caption and footnotes.
+pub fn markdown(plan: &Plan, results: &Results) -> String {
+    let table = official::table(plan, results);
+    let mut text = Text::default();
+    text.add(render(&table));
+    text.add(format!("\n{}\n", inline(&caption::caption(plan, results))));
+    for (place, note) in table.notes.iter().enumerate() {
+        text.add(format!("\n{} {}\n", superscript(place + 1), inline(note)));
+    }
+    if results.runs.is_empty() {
+        text.add("\nNo run has results.\n");
+    }
+    for run in &results.not_run {
+        text.add(format!("\nNot run: `{}`: {}\n", run.id, inline(&run.reason)));
+    }
+    text.finish()
+}
+
+/// The table in GitHub's Markdown, one line per row.
+pub(crate) fn render(table: &Table) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut text = Text::default();
+    text.add(line(table.columns.iter().map(|column| escape(&column.heading())).collect()));
+    text.add(line(
+        table
+            .columns
+            .iter()
+            .map(|column| match column.align {
+                Align::Left => "---".to_owned(),
+                Align::Right => "---:".to_owned(),
+            })
+            .collect(),
+    ));
+    for row in &table.rows {
+        text.add(line(row.iter().zip(&table.columns).map(|(cell, column)| escape(&cell.show(column))).collect()));
+    }
+    text.finish()
+}
+
+/// Text for a cell: on one line, with pipes that do not end it.
+pub(crate) fn escape(text: &str) -> String {
+    inline(text).replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::table::{Cell, Column};
+
+    #[test]
+    fn pipes_and_line_breaks_stay_inside_their_cell() {
+        let table = Table {
+            columns: vec![Column::text("a", "A|B"), Column::number("b", "Time", 1).unit("s")],
+            rows: vec![vec![Cell::from("x|y\nz"), Cell::from(Some(1.25))]],
+            notes: Vec::new(),
+        };
+        assert_eq!(render(&table), "| A\\|B | Time (s) |\n| --- | ---: |\n| x\\|y z | 1.2 |\n");
+    }
+}

@@ -1,0 +1,214 @@
+//! Sections 2 and 8: where it ran, and what is known to repeat it.
+
+use indexmap::IndexMap;
+
+use super::PageFacts;
+use super::service::words;
+use crate::catalog::{DEGREES, Validity};
+use crate::plan::{Axis, Plan, RunPlan};
+use crate::record::{RunManifest, RunState};
+use crate::report::caption;
+use crate::report::markdown::render;
+use crate::report::official::{axis_value, degree, degree_header};
+use crate::report::table::{Column, Table};
+use crate::report::text::{Text, distinct, inline};
+use crate::summarize::Results;
+
+/// 2: declared facts, what the servers said, and the tool.
+pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
+    let mut table = Table {
+        columns: vec![Column::text("component", "Component"), Column::text("specification", "Specification")],
+        ..Table::default()
+    };
+    let mut add = |component: String, specification: String| {
+        table.rows.push(vec![component.into(), specification.into()]);
+    };
+    for (key, values) in declared(plan) {
+        match values.as_slice() {
+            [(_, value)] => add(title(&key), value.clone()),
+            several => {
+                for (variants, value) in several {
+                    add(format!("{} ({})", title(&key), variants.join(", ")), value.clone());
+                }
+            }
+        }
+    }
+    add("Model".to_owned(), models(plan, facts).join(", "));
+    let versions = versions(facts);
+    if !versions.is_empty() {
+        add("Server version".to_owned(), versions.join(", "));
+    }
+    add("GPUs".to_owned(), distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", "));
+    add("Benchmark".to_owned(), format!("omni-bench {}", plan.tool_version));
+    if let Some(simulated) = caption::simulated(results) {
+        add("Numbers".to_owned(), simulated);
+    }
+    render(&table)
+}
+
+/// Declared facts by key; several values name the variants they hold for.
+fn declared(plan: &Plan) -> IndexMap<String, Vec<(Vec<&str>, String)>> {
+    let mut facts: IndexMap<String, Vec<(Vec<&str>, String)>> = IndexMap::new();
+    let keys = plan.environment.keys().chain(plan.variants.iter().flat_map(|variant| variant.environment.keys()));
+    let keys = distinct(keys.cloned());
+    for key in keys {
+        let values = facts.entry(key.clone()).or_default();
+        for variant in &plan.variants {
+            let value = variant.environment.get(&key).map_or_else(|| "not declared".to_owned(), words);
+            match values.iter_mut().find(|(_, known)| *known == value) {
+                Some((variants, _)) => variants.push(&variant.label),
+                None => values.push((vec![&variant.label], value)),
+            }
+        }
+    }
+    facts
+}
+
+/// A key as a title: `attention_backend` → `Attention backend`, `gpu` → `GPU`.
+fn title(key: &str) -> String {
+    const ACRONYMS: &[&str] = &["gpu", "gpus", "cpu", "cuda", "os", "ram", "nccl", "rocm", "vae"];
+    let spoken: Vec<String> = key
+        .split(['_', ' '])
+        .filter(|word| !word.is_empty())
+        .enumerate()
+        .map(|(place, word)| {
+            let mut letters = word.chars();
+            match letters.next() {
+                _ if ACRONYMS.contains(&word) => word.to_uppercase().replace("GPUS", "GPUs"),
+                Some(first) if place == 0 => first.to_uppercase().chain(letters).collect(),
+                _ => word.to_owned(),
+            }
+        })
+        .collect();
+    spoken.join(" ")
+}
+
+/// Model ids that were sent; the plan's own when no run has a manifest.
+fn models(plan: &Plan, facts: &PageFacts) -> Vec<String> {
+    let sent = distinct(facts.manifests.iter().map(|manifest| manifest.model.clone()));
+    if sent.is_empty() { vec![plan.model.clone()] } else { sent }
+}
+
+/// Versions that the servers told.
+fn versions(facts: &PageFacts) -> Vec<String> {
+    let of = |manifest: &RunManifest| {
+        let version = manifest.server.version.as_ref()?;
+        Some(version.get("version").map_or_else(|| words(version), words))
+    };
+    distinct(facts.manifests.iter().filter_map(of))
+}
+
+/// 8: what is recorded, and what is missing and where it would be declared.
+pub(super) fn checklist(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
+    let mut list = List(Text::default());
+    list.declared(plan, "GPU", &["gpu", "accelerator", "npu"], "gpu");
+    list.declared(plan, "Driver and CUDA", &["driver", "cuda", "rocm"], "driver");
+    list.declared(plan, "Image digest", &["image", "container", "digest"], "image_digest");
+    list.item("Server version", &versions(facts).join(", "), "the servers told none");
+    list.item("Model", &models(plan, facts).join(", "), "the plan names none");
+    list.item("Parallel configuration", &layouts(plan), "the plan has no variants");
+    list.item("Shapes and steps", &shapes(results), "no request was recorded");
+    let seeds = caption::values(plan, |run| axis_value(Axis::Seed, plan, run)).join(", ");
+    list.item("Seed of the request sequence", &seeds, "the plan has no runs");
+    list.item("Warm-up at the load's concurrency and shapes", &warmup(plan), &unmatched(plan));
+    list.declared(plan, "No background work", &["background", "exclusive"], "background_work");
+    list.item("Every run complete and valid", &complete(plan, results, facts), &incomplete(plan, results, facts));
+    list.item("Data", &data(plan), "the plan has no datasets");
+    list.item("When", &span(facts), "no run has a start and an end");
+    list.item("Plan", &format!("`{}`, omni-bench {}", plan.plan_hash, plan.tool_version), "");
+    list.item("Scenario file", &code(&facts.scenario_file), "its name was not recorded");
+    list.item("Results folder", &code(&facts.results_folder), "its name was not recorded");
+    list.item("Numbers are measured", &measured(results), &caption::simulated(results).unwrap_or_default());
+    list.0.finish()
+}
+
+/// Items with a box that is ticked when the fact is there.
+struct List(Text);
+
+impl List {
+    fn item(&mut self, name: &str, recorded: &str, missing: &str) {
+        let (tick, text) = if recorded.is_empty() { (' ', missing) } else { ('x', recorded) };
+        self.0.add(format!("- [{tick}] {name}: {}\n", inline(text)));
+    }
+
+    /// A fact from `[environment]`, found by a word in its key.
+    fn declared(&mut self, plan: &Plan, name: &str, keys: &[&str], example: &str) {
+        let found: Vec<String> = declared(plan)
+            .iter()
+            .filter(|(key, _)| keys.iter().any(|word| key.to_lowercase().contains(word)))
+            .flat_map(|(_, values)| values.iter().map(|(_, value)| value.clone()))
+            .collect();
+        let missing = format!("not recorded; declare `{example}` in `[environment]`");
+        self.item(name, &found.join(", "), &missing);
+    }
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("`{text}`") }
+}
+
+fn layouts(plan: &Plan) -> String {
+    let of = |variant: &crate::plan::VariantPlan| {
+        let on: Vec<String> = DEGREES
+            .iter()
+            .map(|spec| (degree_header(spec.key), degree(variant, spec.key)))
+            .filter(|(_, value)| value != "Off")
+            .map(|(header, value)| format!("{header} {value}"))
+            .collect();
+        let layout = if on.is_empty() { "all off".to_owned() } else { on.join(", ") };
+        format!("{}: {layout}, GPUs {}", variant.label, variant.gpus)
+    };
+    plan.variants.iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// Classes seen in the results.
+fn shapes(results: &Results) -> String {
+    distinct(results.runs.iter().flat_map(|run| run.classes.keys().cloned())).join(", ")
+}
+
+fn warmup(plan: &Plan) -> String {
+    let matched = !plan.runs.is_empty() && plan.runs.iter().all(|run| run.warmup.matched);
+    if matched { "yes, in every run".to_owned() } else { String::new() }
+}
+
+fn unmatched(plan: &Plan) -> String {
+    let ids: Vec<String> = plan.runs.iter().filter(|run| !run.warmup.matched).map(|run| code(&run.id)).collect();
+    format!("not in {}", ids.join(", "))
+}
+
+fn is_complete(run: &RunPlan, results: &Results, facts: &PageFacts) -> bool {
+    let summary = results.runs.iter().find(|summary| summary.id == run.id);
+    let manifest = facts.manifests.iter().find(|manifest| manifest.id == run.id);
+    summary.is_some_and(|summary| summary.validity == Validity::Valid)
+        && manifest.is_none_or(|manifest| manifest.state == RunState::Complete)
+}
+
+fn complete(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
+    let all = plan.runs.iter().all(|run| is_complete(run, results, facts));
+    if all { format!("{} of {}", plan.runs.len(), plan.runs.len()) } else { String::new() }
+}
+
+fn incomplete(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
+    let ids: Vec<String> =
+        plan.runs.iter().filter(|run| !is_complete(run, results, facts)).map(|run| code(&run.id)).collect();
+    format!("not {}", ids.join(", "))
+}
+
+fn data(plan: &Plan) -> String {
+    let datasets = plan.datasets.values().map(|dataset| match &dataset.facts.sha256 {
+        Some(sum) => format!("{}: SHA-256 `{sum}`", dataset.label),
+        None => format!("{}: hash `{}`", dataset.label, dataset.facts.hash),
+    });
+    datasets.collect::<Vec<_>>().join(", ")
+}
+
+/// First start → last end; RFC 3339 in UTC sorts as text.
+fn span(facts: &PageFacts) -> String {
+    let first = facts.manifests.iter().filter_map(|manifest| manifest.started_at.as_deref()).min();
+    let last = facts.manifests.iter().filter_map(|manifest| manifest.ended_at.as_deref()).max();
+    first.zip(last).map(|(first, last)| format!("{first} to {last}")).unwrap_or_default()
+}
+
+fn measured(results: &Results) -> String {
+    if results.simulated { String::new() } else { "yes".to_owned() }
+}

@@ -1,0 +1,171 @@
+//! Sections 1, 5 and 6: what is measured, the workload, and what the figures mean.
+
+use serde_json::{Map, Value as Json};
+
+use super::service::code;
+use crate::catalog::Medium;
+use crate::plan::{Axis, Plan};
+use crate::report::caption;
+use crate::report::markdown::render;
+use crate::report::official::{axis_value, dataset_label};
+use crate::report::table::{Column, Table};
+use crate::report::text::{Text, distinct, inline};
+use crate::summarize::Results;
+
+/// 1: the model, the task and the matrix in a few lines.
+pub(super) fn overview(plan: &Plan, results: &Results) -> String {
+    let mut text = Text::default();
+    if let Some(description) = &plan.description {
+        text.add(format!("{}\n\n", description.trim()));
+    }
+    let mut add = |name: &str, value: String| {
+        if !value.is_empty() {
+            text.add(format!("- {name}: {}\n", inline(&value)));
+        }
+    };
+    let axis = |axis: Axis| caption::values(plan, |run| axis_value(axis, plan, run)).join(", ");
+    let paths = distinct(plan.variants.iter().map(|variant| format!("`{}`", variant.endpoint.api.path())));
+    add("Model", plan.model.clone());
+    add("Task", format!("{} ({})", plan.task, medium_words(plan.task.medium())));
+    add("Endpoint", paths.join(", "));
+    add("Server configurations", axis(Axis::Variant));
+    add("Datasets", axis(Axis::Dataset));
+    add("Max concurrency", axis(Axis::MaxConcurrency));
+    add("Request rate", axis(Axis::RequestRate));
+    add("Runs", runs(plan, results));
+    add("Tags", plan.tags.join(", "));
+    add("Kind of numbers", caption::simulated(results).unwrap_or_else(|| "measured".to_owned()));
+    text.finish()
+}
+
+const fn medium_words(medium: Medium) -> &'static str {
+    match medium {
+        Medium::Image => "makes pictures",
+        Medium::Video => "makes videos",
+    }
+}
+
+fn runs(plan: &Plan, results: &Results) -> String {
+    let mut text = Text::default();
+    text.add(format!("{} planned, {} with results", plan.runs.len(), results.runs.len()));
+    for validity in crate::catalog::Validity::ALL {
+        let count = results.runs.iter().filter(|run| run.validity == *validity).count();
+        if count > 0 {
+            text.add(format!(", {count} {validity}"));
+        }
+    }
+    text.finish()
+}
+
+/// 5: each dataset with its requests' fields.
+pub(super) fn datasets(plan: &Plan) -> String {
+    let mut text = Text::default();
+    for (name, dataset) in &plan.datasets {
+        text.add(format!("**{}**", inline(dataset_label(plan, name))));
+        if let Some(description) = &dataset.description {
+            text.add(format!(" ({})", inline(description)));
+        }
+        text.add(":\n\n");
+        // as `plan.json` holds it, which is the record of what was planned
+        let stored = serde_json::to_value(dataset).unwrap_or_default();
+        let json = serde_json::to_string_pretty(&settings(&stored)).unwrap_or_default();
+        text.add(code("json", &json));
+        text.add(format!("\n{}\n\n", facts(&stored)));
+    }
+    if plan.datasets.is_empty() {
+        text.add("The plan has no datasets.\n");
+    }
+    text.finish()
+}
+
+/// The profiles as a scenario writes them, or the whole settings of data that has rows.
+fn settings(stored: &Json) -> Json {
+    let origin = stored.get("origin").unwrap_or(&Json::Null);
+    if let Some(profiles) = origin.get("profiles").and_then(Json::as_array) {
+        return profiles.iter().map(profile).collect();
+    }
+    let mut map: Map<String, Json> = origin.as_object().cloned().unwrap_or_default();
+    for key in ["defaults", "overrides"] {
+        if let Some(Json::Object(fields)) =
+            stored.get(key).filter(|value| value.as_object().is_some_and(|o| !o.is_empty()))
+        {
+            map.insert(key.to_owned(), Json::Object(fields.clone()));
+        }
+    }
+    Json::Object(map)
+}
+
+fn profile(stored: &Json) -> Json {
+    let mut fields = stored.get("fields").and_then(Json::as_object).cloned().unwrap_or_default();
+    fields.insert("weight".to_owned(), stored.get("weight").cloned().unwrap_or_default());
+    Json::Object(fields)
+}
+
+/// What is known about the data, in a sentence.
+fn facts(stored: &Json) -> String {
+    let mut parts = Vec::new();
+    let at = |pointer: &str| stored.pointer(pointer).filter(|value| !value.is_null());
+    let text = |pointer: &str| at(pointer).map(super::service::words);
+    parts.extend(text("/origin/source").map(|source| format!("source `{source}`")));
+    parts.extend(text("/origin/sampling").map(|sampling| format!("{sampling} sampling")));
+    parts.extend(text("/facts/rows").map(|rows| format!("{rows} rows")));
+    parts.extend(
+        text("/facts/bad_rows").filter(|rows| rows != "0").map(|rows| format!("{rows} unreadable rows left out")),
+    );
+    parts.extend((at("/negative_prompt") == Some(&Json::Bool(true))).then(|| "with a negative prompt".to_owned()));
+    parts.extend(text("/images/count").map(|count| format!("{count} reference images per request")));
+    parts.extend(text("/request_seed").map(|seed| format!("request seed `{seed}`")));
+    parts.extend(text("/facts/sha256").map(|sum| format!("SHA-256 `{sum}`")));
+    parts.extend(text("/facts/hash").map(|hash| format!("hash `{hash}`")));
+    format!("Data: {}.", parts.join(", "))
+}
+
+/// Every figure a page or its tables can show: name, meaning, unit, and for which medium.
+const METRICS: &[(&str, &str, &str, Option<Medium>)] = &[
+    ("Mean Latency", "sent → reply consumed, parsed and judged; mean over successes", "s", None),
+    (
+        "P99 Latency",
+        "99th percentile of the same, linear interpolation; marked when too few requests support it",
+        "s",
+        None,
+    ),
+    ("Response time", "due → done: latency and the wait for a free slot", "s", None),
+    ("Throughput", "successes / (first sent → last end of any request)", "requests/s", None),
+    ("Images per second", "pictures received over the same time", "1/s", Some(Medium::Image)),
+    ("Denoise step", "generation time told by the server / steps, mean", "ms", Some(Medium::Image)),
+    ("Video seconds per second", "length of the clips received over the same time", "s/s", Some(Medium::Video)),
+    ("RTF", "generation time / clip length; the basis of the generation time is stated", "1", Some(Medium::Video)),
+    ("Megapixel steps", "width × height × frames × steps × outputs / 10⁶ over the same time", "1/s", None),
+    ("Outputs per hour and GPU", "outputs × 3600 / time / GPUs", "1/h", None),
+    ("Peak memory", "largest peak memory that the server reports", "MB", None),
+];
+
+/// 6: what the figures mean.
+pub(super) fn metrics(plan: &Plan, results: &Results) -> String {
+    let medium = plan.task.medium();
+    let mut table = Table {
+        columns: vec![
+            Column::text("metric", "Metric"),
+            Column::text("description", "Description"),
+            Column::text("unit", "Unit"),
+        ],
+        ..Table::default()
+    };
+    let mut add = |name: &str, meaning: &str, unit: &str| {
+        table.rows.push(vec![name.into(), meaning.into(), unit.into()]);
+    };
+    for (name, meaning, unit, only) in METRICS {
+        if only.is_none_or(|only| only == medium) {
+            add(name, meaning, unit);
+        }
+    }
+    if plan.slo.is_some() || results.runs.iter().any(|run| run.slo.is_some()) {
+        add(
+            "SLO attainment",
+            "requests within their target / requests with one; failed and cut ones are missed",
+            "share",
+        );
+        add("Goodput", "requests within their target over the same time", "requests/s");
+    }
+    render(&table)
+}

@@ -1,0 +1,173 @@
+//! The one table model: columns, rows of cells, footnotes. Renderers decide how it looks; raw values
+//! stay in the cells until then.
+
+use super::number::{ABSENT, fixed, superscript};
+
+/// Which side a column's text stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Column {
+    /// Name for programs.
+    pub(crate) key: String,
+    /// Name for people, without the unit.
+    pub(crate) header: String,
+    /// Unit in the heading.
+    pub(crate) unit: Option<&'static str>,
+    /// Decimals of numbers.
+    pub(crate) places: usize,
+    /// Side.
+    pub(crate) align: Align,
+}
+
+impl Column {
+    /// A column of words.
+    pub(crate) fn text(key: impl Into<String>, header: impl Into<String>) -> Self {
+        Self { key: key.into(), header: header.into(), unit: None, places: 0, align: Align::Left }
+    }
+
+    /// A column of numbers.
+    pub(crate) fn number(key: impl Into<String>, header: impl Into<String>, places: usize) -> Self {
+        Self { places, align: Align::Right, ..Self::text(key, header) }
+    }
+
+    /// The same column with a unit in its heading.
+    pub(crate) fn unit(self, unit: &'static str) -> Self {
+        Self { unit: Some(unit), ..self }
+    }
+
+    /// The heading with its unit.
+    pub(crate) fn heading(&self) -> String {
+        match self.unit {
+            Some(unit) => format!("{} ({unit})", self.header),
+            None => self.header.clone(),
+        }
+    }
+}
+
+/// What a cell holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    /// Words.
+    Text(String),
+    /// A whole number.
+    Count(u64),
+    /// A number.
+    Number(f64),
+    /// A number known to be larger than this.
+    Above(f64),
+    /// Not measured.
+    Absent,
+}
+
+impl From<Option<f64>> for Value {
+    fn from(number: Option<f64>) -> Self {
+        number.filter(|number| number.is_finite()).map_or(Self::Absent, Self::Number)
+    }
+}
+
+impl From<Option<u64>> for Value {
+    fn from(count: Option<u64>) -> Self {
+        count.map_or(Self::Absent, Self::Count)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// A cell: its value and the footnotes it points at, from 1.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    pub(crate) value: Value,
+    pub(crate) marks: Vec<usize>,
+}
+
+impl<T: Into<Value>> From<T> for Cell {
+    fn from(value: T) -> Self {
+        Self { value: value.into(), marks: Vec::new() }
+    }
+}
+
+impl Cell {
+    /// The cell as people read it, marks behind it.
+    pub(crate) fn show(&self, column: &Column) -> String {
+        let mut text = match &self.value {
+            Value::Text(text) => text.clone(),
+            Value::Count(count) => count.to_string(),
+            Value::Number(number) => fixed(*number, column.places),
+            Value::Above(number) => format!("≥ {}", fixed(*number, column.places)),
+            Value::Absent => ABSENT.to_owned(),
+        };
+        for mark in &self.marks {
+            text.push(' ');
+            text.push_str(&superscript(*mark));
+        }
+        text
+    }
+
+    /// The cell as programs read it: full precision, no marks, empty when absent or only bounded.
+    pub(crate) fn raw(&self) -> String {
+        match &self.value {
+            Value::Text(text) => text.clone(),
+            Value::Count(count) => count.to_string(),
+            Value::Number(number) if number.is_finite() => number.to_string(),
+            Value::Number(_) | Value::Above(_) | Value::Absent => String::new(),
+        }
+    }
+}
+
+/// Columns, rows and footnotes.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Table {
+    /// The number of the footnote with this text, which is added when it is new.
+    pub(crate) fn note(&mut self, text: String) -> usize {
+        let place = self.notes.iter().position(|note| *note == text).unwrap_or_else(|| {
+            self.notes.push(text);
+            self.notes.len() - 1
+        });
+        place + 1
+    }
+
+    /// The same table without columns in which nothing was measured.
+    pub(crate) fn without_empty_columns(self) -> Self {
+        let keep: Vec<bool> = (0..self.columns.len())
+            .map(|column| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.value != Value::Absent)))
+            .collect();
+        let kept = |place: &usize| keep.get(*place).copied().unwrap_or(true);
+        Self {
+            columns: self
+                .columns
+                .into_iter()
+                .enumerate()
+                .filter(|(at, _)| kept(at))
+                .map(|(_, column)| column)
+                .collect(),
+            rows: self
+                .rows
+                .into_iter()
+                .map(|row| row.into_iter().enumerate().filter(|(at, _)| kept(at)).map(|(_, cell)| cell).collect())
+                .collect(),
+            notes: self.notes,
+        }
+    }
+}

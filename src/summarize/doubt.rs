@@ -1,0 +1,284 @@
+//! Doubt about a run, as warnings, and what they make of its validity.
+//!
+//! | a run is | when |
+//! |---|---|
+//! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
+//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, or in closed loop the client was slow |
+//! | valid | otherwise; every other warning only informs |
+
+use indexmap::IndexMap;
+
+use super::concurrency;
+use super::sample::{Sample, real, seconds};
+use super::types::{Summary, Warning};
+use crate::catalog::{Flag, Validity, WarningKind};
+use crate::plan::{Plan, RunPlan};
+use crate::record::{Record, RunManifest, RunState, Status};
+
+/// Requests per slot below which start and drain of the run weigh more than its steady state.
+const PER_SLOT: u64 = 4;
+/// Share of the time that a closed loop should spend at its cap.
+const AT_CAP: f64 = 0.5;
+/// P99 of sent − due, as a share of the median latency, above which the wait is part of the result.
+const LATE_SHARE: f64 = 0.05;
+/// The same in milliseconds of the wall clock; below it a timer's own error is no news.
+const LATE_MS: f64 = 5.0;
+/// Achieved ÷ offered rate below which the server is taken to fall behind; arrivals of a few dozen
+/// requests scatter by less between their inner percentiles.
+const OFFERED_SHARE: f64 = 0.9;
+/// Requests below which no rate is compared with the offered one.
+const OFFERED_FROM: usize = 10;
+/// Gap between polls, as a share of the median job time, above which latencies are blurred by it.
+const POLL_SHARE: f64 = 0.1;
+/// Share of successes with another request's bytes above which a cache is taken to have answered.
+const COPIES: f64 = 0.5;
+
+/// What the warnings are made from.
+pub(crate) struct Evidence<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) run: &'a RunPlan,
+    pub(crate) manifest: &'a RunManifest,
+    pub(crate) records: &'a [Record],
+    /// The rest of the summary, filled in.
+    pub(crate) summary: &'a Summary,
+}
+
+/// Collects warnings and keeps the worst of what they mean.
+struct Doubts {
+    validity: Validity,
+    warnings: Vec<Warning>,
+}
+
+impl Doubts {
+    fn add(&mut self, validity: Validity, kind: WarningKind, text: String) {
+        self.validity = self.validity.max(validity);
+        self.warnings.push(Warning { kind, text });
+    }
+}
+
+/// The warnings of a run and its validity.
+pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
+    let mut doubts = Doubts { validity: Validity::Valid, warnings: Vec::new() };
+    outcomes(evidence, &mut doubts);
+    load(evidence, &mut doubts);
+    replies(evidence, &mut doubts);
+    (doubts.validity, doubts.warnings)
+}
+
+/// Requests that did not succeed, and runs that did not end.
+fn outcomes(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let lost = e.summary.failed + e.summary.censored;
+    let allowed = e.plan.allow_failures;
+    let verdict = |within| if lost > allowed || e.summary.completed == 0 { Validity::Invalid } else { within };
+    // a run whose state says running has ended when every request has its record
+    if e.summary.cancelled > 0 || matches!(e.manifest.state, RunState::Interrupted | RunState::Failed) {
+        let reason = e.manifest.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let text =
+            format!("{} of {} requests were stopped or never sent{reason}", e.summary.cancelled, e.summary.requests);
+        doubts.add(Validity::Invalid, WarningKind::Interrupted, text);
+    }
+    if e.summary.failed > 0 || (e.summary.completed == 0 && e.summary.censored == 0 && e.summary.cancelled == 0) {
+        let text = format!("{} of {} requests failed; {allowed} are allowed", e.summary.failed, e.summary.requests);
+        doubts.add(verdict(Validity::Valid), WarningKind::Failures, text);
+    }
+    if e.summary.censored > 0 {
+        let text = format!(
+            "{} of {} requests were cut by a limit of the client; percentiles are Kaplan–Meier estimates, and means \
+             leave out the cut requests",
+            e.summary.censored, e.summary.requests
+        );
+        doubts.add(verdict(Validity::Suspect), WarningKind::Censoring, text);
+    }
+}
+
+/// Whether the load was the one that was asked for.
+fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let cap = e.run.traffic.max_concurrency;
+    let intervals = concurrency::intervals(e.records);
+    let open_loop = e.run.traffic.arrivals.is_open_loop();
+    let capped = cap.filter(|cap| open_loop && concurrency::peak(&intervals) >= u64::from(*cap));
+    if let Some(cap) = cap.filter(|cap| *cap > 1 && !open_loop) {
+        let least = PER_SLOT * u64::from(cap);
+        if e.summary.requests < least {
+            let text = format!(
+                "{} requests at concurrency {cap}: fewer than {least}, so start and drain weigh on the figures",
+                e.summary.requests
+            );
+            doubts.add(Validity::Valid, WarningKind::FewRequests, text);
+        }
+        if let Some(share) = concurrency::share_at(&intervals, cap).filter(|share| *share < AT_CAP) {
+            let text = format!("{cap} requests were in flight for only {:.0} % of the run", share * 100.0);
+            doubts.add(Validity::Valid, WarningKind::BelowCap, text);
+        }
+    }
+    if let (Some(late_ms), Some(median_s)) = (e.summary.lateness_ms.map(|tail| tail.p99), e.summary.latency_s.p50)
+        && late_ms > (LATE_MS * e.summary.speed).max(LATE_SHARE * median_s * 1e3)
+    {
+        late(late_ms, median_s, open_loop, capped, doubts);
+    }
+    if open_loop {
+        below_offered(e.records, capped, doubts);
+    }
+    if !e.run.warmup.matched {
+        let warmup = &e.run.warmup;
+        let text = format!(
+            "the warm-up ({} requests, {} in flight) does not have the count, concurrency or shapes of the load",
+            warmup.requests, warmup.concurrency
+        );
+        doubts.add(Validity::Valid, WarningKind::UnmatchedWarmup, text);
+    }
+}
+
+fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubts: &mut Doubts) {
+    let wait_s = late_ms / 1e3;
+    match (open_loop, capped) {
+        (true, Some(cap)) => doubts.add(
+            Validity::Valid,
+            WarningKind::Late,
+            format!(
+                "requests waited up to {wait_s:.3} s (P99) for one of {cap} slots; response times include the wait"
+            ),
+        ),
+        (true, None) => doubts.add(
+            Validity::Suspect,
+            WarningKind::Late,
+            format!(
+                "requests were sent {wait_s:.3} s late (P99) at a median latency of {median_s:.3} s, without a cap"
+            ),
+        ),
+        (false, _) => doubts.add(
+            Validity::Suspect,
+            WarningKind::ClientBound,
+            format!("the client took {wait_s:.3} s (P99) to use a free slot at a median latency of {median_s:.3} s"),
+        ),
+    }
+}
+
+/// Compares the rates of the middle 80 % of arrivals and of ends, so that neither the last requests'
+/// own time nor a long straggler counts as falling behind.
+fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
+    let sent: Vec<&Record> = records.iter().filter(|record| record.sent_us.is_some()).collect();
+    if sent.len() < OFFERED_FROM {
+        return;
+    }
+    let rate = |time: fn(&Record) -> u64| {
+        let times = Sample::of_finite(sent.iter().map(|record| seconds(time(record))))?;
+        let margin = times.n() / 10;
+        let (first, last) = (margin, times.n() - 1 - margin);
+        let span = times.at(last) - times.at(first);
+        (span > 0.0).then(|| real(last - first) / span)
+    };
+    let (Some(offered), Some(achieved)) = (rate(|record| record.due_us), rate(|record| record.done_us)) else {
+        return;
+    };
+    if achieved < OFFERED_SHARE * offered {
+        let figures = format!("requests ended at {achieved:.4}/s while {offered:.4}/s were offered");
+        match capped {
+            Some(cap) => doubts.add(
+                Validity::Valid,
+                WarningKind::BelowOffered,
+                format!("{figures}: at most {cap} in flight make the offered rate impossible"),
+            ),
+            None => doubts.add(
+                Validity::Suspect,
+                WarningKind::BelowOffered,
+                format!("{figures}: the server fell behind, and response times depend on how long the run was"),
+            ),
+        }
+    }
+}
+
+/// What the replies themselves say.
+fn replies(e: &Evidence<'_>, doubts: &mut Doubts) {
+    coarse_polls(e.records, doubts);
+    copies(e.records, doubts);
+    let mut flags: IndexMap<Flag, u64> = IndexMap::new();
+    for flag in e.records.iter().filter(|record| record.status == Status::Ok).flat_map(|record| &record.flags) {
+        *flags.entry(*flag).or_default() += 1;
+    }
+    // the basis of an RTF stands beside it, and copies are counted above
+    flags.retain(|flag, _| !matches!(flag, Flag::RtfFromInferenceTime | Flag::RtfFromLatency | Flag::Duplicate));
+    flags.sort_unstable_keys();
+    if !flags.is_empty() {
+        let broken = flags.keys().any(|flag| matches!(flag, Flag::Truncated | Flag::Blank));
+        let counts: Vec<String> = flags.iter().map(|(flag, count)| format!("{flag} {count}")).collect();
+        let text = format!("of {} successes: {}", e.summary.completed, counts.join(", "));
+        let validity = if broken { Validity::Suspect } else { Validity::Valid };
+        doubts.add(validity, WarningKind::Flagged, text);
+    }
+}
+
+fn coarse_polls(records: &[Record], doubts: &mut Doubts) {
+    let jobs = records.iter().filter_map(|record| Some((record, record.created_us?, record.first_terminal_us?)));
+    let (mut times, mut widest) = (Vec::new(), 0);
+    for (record, created, terminal) in jobs {
+        times.push(seconds(terminal.saturating_sub(created)));
+        let mut before = created;
+        for poll in record.polls.iter().filter(|poll| poll.sent_us <= terminal) {
+            widest = widest.max(poll.sent_us.saturating_sub(before));
+            before = poll.sent_us;
+        }
+    }
+    let Some(times) = Sample::of_finite(times) else { return };
+    let (gap, median) = (seconds(widest), times.quantile(0.5));
+    if gap > POLL_SHARE * median {
+        let text = format!("polls were up to {gap:.3} s apart at a median job time of {median:.3} s");
+        doubts.add(Validity::Valid, WarningKind::CoarsePolls, text);
+    }
+}
+
+fn copies(records: &[Record], doubts: &mut Doubts) {
+    let successes: Vec<&Record> = records.iter().filter(|record| record.status == Status::Ok).collect();
+    let mut owners: IndexMap<&str, Vec<usize>> = IndexMap::new();
+    for record in &successes {
+        for output in &record.outputs {
+            let requests = owners.entry(&output.blake3).or_default();
+            if !requests.contains(&record.index) {
+                requests.push(record.index);
+            }
+        }
+    }
+    let mut copied: Vec<usize> = owners.into_values().filter(|requests| requests.len() > 1).flatten().collect();
+    copied.sort_unstable();
+    copied.dedup();
+    if copied.is_empty() {
+        return;
+    }
+    let most = real(copied.len()) > COPIES * real(successes.len());
+    let text =
+        format!("{} of {} successes returned bytes that another request returned too", copied.len(), successes.len());
+    let validity = if most { Validity::Suspect } else { Validity::Valid };
+    doubts.add(validity, WarningKind::DuplicateOutputs, text);
+}
+
+/// How much the throughput must rise when the concurrency does, before a server is called serialised.
+const SERIALISED_GAIN: f64 = 1.1;
+/// Least concurrency ratio at which that is judged.
+const SERIALISED_RATIO: f64 = 2.0;
+/// Share of the concurrency ratio that the latency must have grown by.
+const SERIALISED_LATENCY: f64 = 0.8;
+
+/// One run's place in a sweep: concurrency, successes per second, mean latency.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Level {
+    pub(crate) concurrency: u32,
+    pub(crate) throughput_per_s: f64,
+    pub(crate) latency_s: f64,
+}
+
+/// The warning that a server works off requests one at a time, from the lowest level of a sweep and
+/// another one.
+pub(crate) fn serialised(low: Level, high: Level) -> Option<Warning> {
+    let ratio = f64::from(high.concurrency) / f64::from(low.concurrency);
+    let gain = high.throughput_per_s / low.throughput_per_s;
+    let latency = high.latency_s / low.latency_s;
+    if !(ratio >= SERIALISED_RATIO && gain < SERIALISED_GAIN && latency >= SERIALISED_LATENCY * ratio) {
+        return None;
+    }
+    let text = format!(
+        "from concurrency {} to {} the mean latency grew {latency:.2} times and the throughput {gain:.2} times: \
+         requests are worked off one after the other",
+        low.concurrency, high.concurrency
+    );
+    Some(Warning { kind: WarningKind::Serialised, text })
+}

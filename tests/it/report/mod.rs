@@ -1,0 +1,13 @@
+//! Tests of summarize and report: plans and records made by hand, the figures and texts they must give.
+
+// the attribute tells clippy that helpers are test code too
+#[cfg(test)]
+mod build;
+#[cfg(test)]
+mod figures;
+#[cfg(test)]
+mod page;
+#[cfg(test)]
+mod stats;
+#[cfg(test)]
+mod tables;
