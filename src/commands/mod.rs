@@ -1,6 +1,7 @@
 //! One file per subcommand; the only place where stages are wired together.
 
 mod completions;
+mod estimate;
 mod explain;
 mod init;
 mod load;

@@ -4,11 +4,13 @@
 use crate::cli::ScenarioArgs;
 use crate::diagnostic::Problem;
 use crate::exit::Exit;
-use crate::plan::{self, Hosting, Plan, PlanInput};
+use crate::plan::{self, Hosting, Plan, PlanInput, VariantPlan};
 use crate::scenario::{self, LoadOptions, Loaded, Scenario};
-use crate::workload::{self, Data};
+use crate::simulator::Settings;
+use crate::workload::{self, Class, Data, Dataset};
 
 use super::Ui;
+use super::estimate::Estimator;
 
 /// Time base of the simulator when neither scenario nor command line says.
 const DEFAULT_SPEED: f64 = 20.0;
@@ -53,9 +55,11 @@ pub(super) fn prepare(wanted: &Wanted<'_>, ui: Ui) -> Result<Planned, Exit> {
         Exit::Usage
     };
     let hosting = hosting(wanted, &loaded.scenario);
+    let simulator = simulator_problem(&loaded.scenario);
     let data = workload::load(&loaded.scenario).map_err(|mut problems| {
         // the scenario's other problems do not depend on the data
-        for problem in plan::check(&loaded.scenario, hosting, wanted.repeats) {
+        let others = plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(simulator.clone());
+        for problem in others {
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
@@ -65,15 +69,24 @@ pub(super) fn prepare(wanted: &Wanted<'_>, ui: Ui) -> Result<Planned, Exit> {
     for note in data.notes() {
         ui.note(note);
     }
+    let estimator = Estimator::new(&loaded.scenario);
+    let seconds = |variant: &VariantPlan, _: &Dataset, class: &Class| estimator.seconds(variant, class);
     let input = PlanInput {
         scenario: &loaded.scenario,
         data: &data,
         hosting,
         only: wanted.only,
         repeats: wanted.repeats,
-        estimate: None,
+        estimate: Some(&seconds),
     };
-    let plan = plan::plan(&input).map_err(|problems| refused(&problems))?;
+    let plan = match (plan::plan(&input), simulator) {
+        (Ok(plan), None) => plan,
+        (planned, simulator) => {
+            let mut problems = planned.err().unwrap_or_default();
+            problems.extend(simulator);
+            return Err(refused(&problems));
+        }
+    };
     Ok(Planned { loaded, data, plan })
 }
 
@@ -86,6 +99,13 @@ fn hosting(wanted: &Wanted<'_>, scenario: &Scenario) -> Hosting {
     } else {
         Hosting::Given
     }
+}
+
+/// The simulator's cost models are known to the simulator alone, not to the plan.
+fn simulator_problem(scenario: &Scenario) -> Option<Problem> {
+    let profile = scenario.simulator.profile.clone()?;
+    let error = Settings { profile: Some(profile), ..Settings::default() }.check().err()?;
+    Some(Problem::value("simulator.profile", error))
 }
 
 /// The process environment, as far as it is text.

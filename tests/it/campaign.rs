@@ -144,7 +144,7 @@ struct Broken {
 impl Broken {
     fn start(models: &'static str) -> Self {
         use axum::http::StatusCode;
-        use axum::routing::{get, post};
+        use axum::routing::get;
 
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -155,7 +155,7 @@ impl Broken {
         let router = axum::Router::new()
             .route("/health", get(|| async { "{}" }))
             .route("/v1/models", get(move || async move { models }))
-            .route("/v1/chat/completions", post(failure));
+            .fallback(failure);
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn_on(async move { axum::serve(listener, router).await.unwrap() }, runtime.handle());
         Self { url, _tasks: tasks, _runtime: runtime }
