@@ -138,7 +138,8 @@ async fn jobs_are_listed_in_pages() {
         ids.push(created(&server, &SMALL).await["id"].clone());
     }
     let page = async |query: &str| server.get(&format!("{VIDEOS}{query}")).await.json();
-    let listed = |page: &Value| page["data"].as_array().unwrap().iter().map(|job| job["id"].clone()).collect::<Vec<_>>();
+    let listed =
+        |page: &Value| page["data"].as_array().unwrap().iter().map(|job| job["id"].clone()).collect::<Vec<_>>();
     let newest = page("?limit=2").await;
     assert_eq!(listed(&newest), [ids[2].clone(), ids[1].clone()]);
     assert_eq!((&newest["object"], &newest["has_more"]), (&json!("list"), &json!(true)));
@@ -192,7 +193,10 @@ async fn references_are_decoded_and_exclude_each_other() {
     let file = picture(16, 16);
     let reference = json!([{"image_url": format!("data:image/png;base64,{}", base64(&file))}]).to_string();
     assert_eq!(server.form(VIDEOS, &SMALL, &[("input_reference", &file)]).await.status, 200);
-    assert_eq!(server.form(VIDEOS, &SMALL, &[("input_references", &file), ("input_references", &file)]).await.status, 200);
+    assert_eq!(
+        server.form(VIDEOS, &SMALL, &[("input_references", &file), ("input_references", &file)]).await.status,
+        200
+    );
     assert_eq!(server.form(VIDEOS, &with(&[("image_reference", &reference), ("lora", "")]), &[]).await.status, 200);
     server.form(VIDEOS, &SMALL, &[("input_reference", b"no picture")]).await.refusal(400);
     server.form(VIDEOS, &SMALL, &[("input_reference", &file), ("input_references", &file)]).await.refusal(400);
