@@ -187,18 +187,18 @@ pub struct SimulateArgs {
     /// Address to bind.
     #[arg(long, default_value = "127.0.0.1")]
     pub host: String,
-    /// Model id to serve.
-    #[arg(long, default_value = "Qwen/Qwen-Image")]
-    pub model: String,
-    /// Time base: answer this much faster than modelled.
-    #[arg(long, default_value_t = 1.0)]
-    pub speed: f64,
-    /// Cost model by name; default the one that fits the model.
+    /// Model id to serve [default: the scenario's, else Qwen/Qwen-Image].
+    #[arg(long)]
+    pub model: Option<String>,
+    /// Time base: answer this much faster than modelled [default: the scenario's, else 1].
+    #[arg(long)]
+    pub speed: Option<f64>,
+    /// Cost model by name [default: the scenario's, else the one that fits the model].
     #[arg(long)]
     pub profile: Option<String>,
-    /// Relative spread of service times.
-    #[arg(long, default_value_t = 0.0)]
-    pub noise: f64,
+    /// Relative spread of service times [default: the scenario's, else 0].
+    #[arg(long)]
+    pub noise: Option<f64>,
     /// Seed of everything random.
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
@@ -206,10 +206,10 @@ pub struct SimulateArgs {
     #[arg(long)]
     pub null: bool,
     /// Take model, layout and simulator settings from a scenario.
-    #[arg(long, value_name = "FILE", requires = "variant")]
+    #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
     /// Variant of the scenario.
-    #[arg(long, requires = "scenario")]
+    #[arg(long)]
     pub variant: Option<String>,
     /// Serve flags as a vLLM-Omni server takes them (`--cfg-parallel-size 2 --max-num-seqs 8 --step-execution …`).
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "SERVE_FLAGS")]

@@ -2,28 +2,30 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use tokio::net::TcpListener;
 
 use super::Ui;
-use crate::cli::SimulateArgs;
+use super::planning::{self, Planned, Wanted};
+use crate::cli::{ScenarioArgs, SimulateArgs};
 use crate::exit::Exit;
+use crate::plan::serve_flags;
 use crate::simulator::{self, Settings};
 
 /// Serves until asked to stop, which is a clean end.
 pub(super) fn run(args: &SimulateArgs, ui: Ui) -> Exit {
-    let (args, notes, settings) = match prepare(args) {
-        Ok(prepared) => prepared,
-        Err(message) => {
-            ui.error(&message);
-            return Exit::Usage;
-        }
+    let mut args = args.clone();
+    let settings = match take_own_options(&mut args) {
+        Ok(serve_flags) => settings(&args, &serve_flags, ui),
+        Err(message) => Err(refuse(&message, ui)),
     };
-    for note in notes {
-        ui.note(&format!("note: {note}"));
-    }
+    let settings = match settings {
+        Ok(settings) => settings,
+        Err(exit) => return exit,
+    };
     match serve(&args, settings, ui) {
         Ok(()) => Exit::Fine,
         Err(error) => {
@@ -33,21 +35,59 @@ pub(super) fn run(args: &SimulateArgs, ui: Ui) -> Exit {
     }
 }
 
-fn prepare(args: &SimulateArgs) -> Result<(SimulateArgs, Vec<String>, Settings), String> {
-    let mut args = args.clone();
-    let serve_flags = take_own_options(&mut args)?;
-    let mut settings = Settings {
-        model: args.model.clone(),
-        speed: args.speed,
-        profile: args.profile.clone(),
-        noise: args.noise,
-        seed: args.seed,
-        null: args.null,
-        ..Settings::default()
+fn refuse(message: &str, ui: Ui) -> Exit {
+    ui.error(message);
+    Exit::Usage
+}
+
+/// Defaults, under the scenario's variant, under the options and flags that were typed.
+fn settings(args: &SimulateArgs, serve_flags: &[String], ui: Ui) -> Result<Settings, Exit> {
+    let mut settings = match (&args.scenario, &args.variant) {
+        (Some(file), Some(variant)) => of_variant(file, variant, ui)?,
+        (None, None) => Settings::default(),
+        (Some(_), None) => return Err(refuse("`--scenario` needs `--variant`", ui)),
+        (None, Some(_)) => return Err(refuse("`--variant` needs `--scenario`", ui)),
     };
-    let notes = settings.apply_serve_flags(&serve_flags)?;
-    settings.check()?;
-    Ok((args, notes, settings))
+    settings.model = args.model.clone().unwrap_or(settings.model);
+    settings.speed = args.speed.unwrap_or(settings.speed);
+    settings.profile = args.profile.clone().or(settings.profile);
+    settings.noise = args.noise.unwrap_or(settings.noise);
+    settings.seed = args.seed;
+    settings.null = args.null;
+    apply(&mut settings, serve_flags, ui)?;
+    settings.check().map_err(|message| refuse(&message, ui))?;
+    Ok(settings)
+}
+
+fn apply(settings: &mut Settings, serve_flags: &[String], ui: Ui) -> Result<(), Exit> {
+    let notes = settings.apply_serve_flags(serve_flags).map_err(|message| refuse(&message, ui))?;
+    for note in notes {
+        ui.note(&format!("note: {note}"));
+    }
+    Ok(())
+}
+
+/// What a variant of a scenario stands for.
+fn of_variant(file: &Path, name: &str, ui: Ui) -> Result<Settings, Exit> {
+    let scenario = ScenarioArgs { scenario: file.to_path_buf(), set: Vec::new() };
+    let wanted =
+        Wanted { scenario: &scenario, simulate: true, speed: None, no_server: false, only: &[], repeats: None };
+    let Planned { loaded, plan, .. } = planning::prepare(&wanted, ui)?;
+    let Some(variant) = plan.variants.iter().find(|variant| variant.name == name) else {
+        let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
+        return Err(refuse(&format!("no variant is called `{name}`; there are {}", names.join(", ")), ui));
+    };
+    let defaults = Settings::default();
+    let mut settings = Settings {
+        model: if plan.model == "auto" { defaults.model.clone() } else { plan.model.clone() },
+        // a server started by hand is as fast as the scenario says, not as `run --simulate` would make it
+        speed: loaded.scenario.simulator.speed.unwrap_or(defaults.speed),
+        profile: plan.simulator_profile.clone(),
+        noise: plan.simulator_noise,
+        ..defaults
+    };
+    apply(&mut settings, &serve_flags(&variant.serve_args), ui)?;
+    Ok(settings)
 }
 
 /// The command line ends in serve flags, so options of `simulate` itself that follow the first of them are
@@ -70,8 +110,8 @@ fn take_own_options(args: &mut SimulateArgs) -> Result<Vec<String>, String> {
         own.push(word);
         own.extend(takes_next.then(|| words.next()).flatten());
     }
-    let matches = command.try_get_matches_from(own).map_err(|error| first_line(&error))?;
-    let late = SimulateArgs::from_arg_matches(&matches).map_err(|error| first_line(&error))?;
+    let matches = command.try_get_matches_from(own).map_err(|error| in_short(&error))?;
+    let late = SimulateArgs::from_arg_matches(&matches).map_err(|error| in_short(&error))?;
     lay_over(args, late, &matches);
     Ok(rest)
 }
@@ -86,28 +126,24 @@ fn lay_over(args: &mut SimulateArgs, late: SimulateArgs, matches: &ArgMatches) {
     if typed("host") {
         args.host = host;
     }
-    if typed("model") {
-        args.model = model;
-    }
-    if typed("speed") {
-        args.speed = speed;
-    }
-    if typed("noise") {
-        args.noise = noise;
-    }
     if typed("seed") {
         args.seed = seed;
     }
     args.null |= null;
+    args.model = model.or(args.model.take());
+    args.speed = speed.or(args.speed);
     args.profile = profile.or(args.profile.take());
+    args.noise = noise.or(args.noise);
     args.scenario = scenario.or(args.scenario.take());
     args.variant = variant.or(args.variant.take());
 }
 
-fn first_line(error: &clap::Error) -> String {
+/// The message of a parse error on one line, without the usage that follows it.
+fn in_short(error: &clap::Error) -> String {
     let text = error.to_string();
-    let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    let message: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let message = message.join(" ");
+    message.strip_prefix("error: ").unwrap_or(&message).to_owned()
 }
 
 fn serve(args: &SimulateArgs, settings: Settings, ui: Ui) -> io::Result<()> {

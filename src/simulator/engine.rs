@@ -43,7 +43,25 @@ impl Clock {
 
 enum Message {
     Serve(Job<oneshot::Sender<Times>>),
+    /// A client went away; its job may be in the queue.
+    Left,
     Stop,
+}
+
+/// Tells the thread when the wait for a job is given up.
+struct Wait<'a> {
+    orders: &'a mpsc::Sender<Message>,
+    done: oneshot::Receiver<Times>,
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let answered = self.done.is_terminated();
+        self.done.close();
+        if !answered && self.orders.send(Message::Left).is_err() {
+            // the thread has ended, and its queue with it
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -86,7 +104,8 @@ impl Engine {
     pub(crate) async fn serve(&self, arrival_s: f64, shape: Shape, cost: Cost) -> Result<Times, Stopped> {
         let (ticket, done) = oneshot::channel();
         self.orders.send(Message::Serve(Job { arrival_s, shape, cost, ticket })).map_err(|_| Stopped)?;
-        done.await.map_err(|_| Stopped)
+        let mut wait = Wait { orders: &self.orders, done };
+        (&mut wait.done).await.map_err(|_| Stopped)
     }
 
     /// Requests being served, and requests waiting.
@@ -119,6 +138,7 @@ fn serve(inbox: &mpsc::Receiver<Message>, mut scheduler: Scheduler<oneshot::Send
         for message in first.into_iter().chain(inbox.try_iter()) {
             match message {
                 Message::Serve(job) => scheduler.submit(job),
+                Message::Left => {}
                 Message::Stop => return,
             }
         }

@@ -2,9 +2,8 @@
 
 use bytes::Bytes;
 
-use super::interim::{write_image, write_video};
 use super::random;
-use crate::media::{ImageFormat, MediaError};
+use crate::media::{ImageFormat, MediaError, write_image, write_video};
 
 /// Pictures or a video to be made.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,10 +4,9 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::interim::decode_image;
 use super::reply::Refusal;
 use super::state::{App, off_loop};
-use crate::media::ImageInfo;
+use crate::media::{ImageInfo, MediaError, decode_image};
 
 /// The bytes of a data URL; `None` for a URL of another kind.
 ///
@@ -46,9 +45,9 @@ pub(crate) async fn check_pictures(
         }
         Ok(first)
     };
-    off_loop(decode).await?.map_err(|(index, error): (usize, crate::media::MediaError)| {
-        Refusal::bad(format!("Invalid image at index {index}: {error}"))
-    })
+    off_loop(decode)
+        .await?
+        .map_err(|(index, error): (usize, MediaError)| Refusal::bad(format!("Invalid image at index {index}: {error}")))
 }
 
 /// Whether bytes are an MP4 by their first box.

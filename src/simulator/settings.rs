@@ -106,8 +106,8 @@ impl Settings {
         if !(self.speed.is_finite() && self.speed > 0.0) {
             return Err(format!("speed must be a number above 0, not `{}`", self.speed));
         }
-        if !(0.0..=2.0).contains(&self.noise) {
-            return Err(format!("noise must be a relative spread from 0 to 2, not `{}`", self.noise));
+        if !(self.noise.is_finite() && self.noise >= 0.0) {
+            return Err(format!("noise must be a number of at least 0, not `{}`", self.noise));
         }
         if let Some((name, _)) = self.layout.degrees().into_iter().find(|(_, degree)| *degree == 0) {
             return Err(format!("the parallel degree `{name}` must be at least 1"));

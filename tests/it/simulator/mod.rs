@@ -1,4 +1,5 @@
 //! The simulator over its wire, with a client that shares nothing with `endpoint`.
+#![cfg(test)]
 
 mod command;
 mod images;
