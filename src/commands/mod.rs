@@ -10,6 +10,7 @@ mod planning;
 mod run;
 mod schema;
 mod simulate;
+mod simulated;
 mod ui;
 mod validate;
 

@@ -1,1 +1,29 @@
-//! Driving one run: dispatcher, pacing, warm-up, calibration, cancellation, progress.
+//! Driving one run. In: a run of the plan, its requests, a server that answers. Out: one record per
+//! request, appended as requests end, for warm-up, calibration and the measured phase apart.
+//!
+//! One dispatcher owns the state of a phase; workers, the pacer and the writer send it messages.
+//! Nothing here knows the wire, starts a server, or computes a statistic.
+
+mod attempt;
+mod cleanup;
+mod client;
+mod clock;
+mod context;
+mod dispatcher;
+mod draft;
+mod drive;
+mod fault;
+mod job;
+mod pacer;
+mod phase;
+mod polling;
+mod progress;
+mod secrets;
+mod stop;
+mod worker;
+mod writer;
+
+pub use drive::{Counts, Drive, DriveError, Driven, Target, drive, wire};
+pub use progress::Progress;
+pub use secrets::{Secret, SecretError, Secrets};
+pub use stop::Stop;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::units::SafeName;
+
 /// A results folder, `results/<scenario>/<stamp>-<hash>/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultsDir(PathBuf);
@@ -22,25 +24,41 @@ impl ResultsDir {
         self.0.join("plan.json")
     }
 
-    /// The folder of a run; ids are relative paths made of safe names.
+    /// The folder of a run; ids are relative paths made of safe names, and are made so if they are not.
     pub fn run(&self, id: &str) -> RunDir {
-        RunDir(self.0.join("runs").join(id))
+        let safe = id.split('/').map(|part| SafeName::lossy(part).as_str().to_owned());
+        RunDir(safe.fold(self.0.join("runs"), |path, part| path.join(part)))
     }
 
     /// The folder of the `number`-th server of a variant, from 1.
     pub fn server(&self, variant: &str, number: u32) -> PathBuf {
-        self.0.join("servers").join(format!("{variant}-{number}"))
+        self.0.join("servers").join(format!("{}-{number}", SafeName::lossy(variant)))
     }
 
     /// `results.json`.
     pub fn results_json(&self) -> PathBuf {
         self.0.join("results.json")
     }
+
+    /// `results.csv`.
+    pub fn results_csv(&self) -> PathBuf {
+        self.0.join("results.csv")
+    }
+
+    /// `results.md`.
+    pub fn results_md(&self) -> PathBuf {
+        self.0.join("results.md")
+    }
+
+    /// The copy of the dashboard page.
+    pub fn page(&self, file_name: &str) -> PathBuf {
+        self.0.join(SafeName::lossy(file_name).as_str())
+    }
 }
 
 /// The folder of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunDir(PathBuf);
+pub struct RunDir(pub(super) PathBuf);
 
 impl RunDir {
     /// Its path.
@@ -51,6 +69,11 @@ impl RunDir {
     /// `run.json`.
     pub fn manifest(&self) -> PathBuf {
         self.0.join("run.json")
+    }
+
+    /// `request.json`, the first measured request as it goes over the wire.
+    pub fn request(&self) -> PathBuf {
+        self.0.join("request.json")
     }
 
     /// `records.jsonl`.

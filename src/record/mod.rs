@@ -2,11 +2,18 @@
 //! executor. Out: lines that outlive a crash, and readers that skip what a crash tore. Computes no
 //! statistics.
 
+mod atomic;
+mod claim;
+mod error;
+mod folder;
 mod journal;
 mod layout;
 mod manifest;
 mod types;
 
+pub use atomic::{read_json, write_atomic, write_json};
+pub use claim::{Claimed, ClaimedRun};
+pub use error::ReadError;
 pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};

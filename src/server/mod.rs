@@ -1,1 +1,20 @@
-//! Starting, watching and stopping a server, and asking it what it is.
+//! Servers, before and after the load: starting one in its own process group, waiting until it is
+//! ready, asking what it serves, stopping it with everything it started. In: a variant's plan. Out:
+//! a base URL, the facts of `environment.json`, a log. Sends no measured request.
+
+mod command;
+mod facts;
+mod group;
+mod models;
+mod probe;
+mod process;
+mod ready;
+mod watchdog;
+
+pub use command::{CommandError, Words, free_port, server_words, shell_line};
+pub use facts::{ENVIRONMENT_FORMAT, Environment, host_name};
+pub use models::{Served, choose_model};
+pub use probe::{Answer, Probe};
+pub use process::{Launch, ServerProcess};
+pub use ready::{NotReady, Readiness};
+pub use watchdog::{WATCHDOG_WORD, watch};

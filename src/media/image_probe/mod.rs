@@ -6,6 +6,8 @@
 
 mod jpeg;
 mod png;
+#[cfg(test)]
+mod tests;
 mod webp;
 
 use super::types::{ImageFormat, ImageInfo, MediaError};
@@ -78,11 +80,14 @@ impl ImageProbe {
     pub fn finish(self) -> Result<ImageInfo, MediaError> {
         let cut_off = |format: ImageFormat| MediaError(format!("{format} header is cut off"));
         match self.0 {
-            State::Sniffing(gather) => Err(match (gather.so_far(), ImageFormat::begun_by(gather.so_far())) {
-                ([], _) => MediaError::new("no image data"),
-                (_, Some(format)) => cut_off(format),
-                (head, None) => not_an_image(head),
-            }),
+            State::Sniffing(gather) => {
+                let head = gather.so_far();
+                Err(match ImageFormat::sniff(head).or_else(|| ImageFormat::begun_by(head)) {
+                    Some(format) => cut_off(format),
+                    None if head.is_empty() => MediaError::new("no image data"),
+                    None => not_an_image(head),
+                })
+            }
             State::Png(_) => Err(cut_off(ImageFormat::Png)),
             State::Jpeg(_) => Err(cut_off(ImageFormat::Jpeg)),
             State::Webp(_) => Err(cut_off(ImageFormat::Webp)),

@@ -10,6 +10,11 @@ pub(super) struct Mp4Box<'a> {
 }
 
 impl<'a> Mp4Box<'a> {
+    /// The boxes inside this one.
+    pub(super) const fn parts(&self) -> Boxes<'a> {
+        Boxes::of(self.kind, self.payload)
+    }
+
     pub(super) const fn fields(&self) -> Fields<'a> {
         Fields { kind: self.kind, rest: self.payload }
     }
@@ -18,17 +23,19 @@ impl<'a> Mp4Box<'a> {
 /// The boxes inside a payload, in order; stops after the first that is not readable.
 #[derive(Debug)]
 pub(super) struct Boxes<'a> {
+    parent: [u8; 4],
     rest: &'a [u8],
 }
 
 impl<'a> Boxes<'a> {
-    pub(super) const fn of(payload: &'a [u8]) -> Self {
-        Self { rest: payload }
+    /// The boxes in a payload; `parent` is the kind of the box around them, for messages.
+    pub(super) const fn of(parent: [u8; 4], payload: &'a [u8]) -> Self {
+        Self { parent, rest: payload }
     }
 
     fn next_box(&mut self) -> Result<Mp4Box<'a>, MediaError> {
         let whole = self.rest;
-        let mut fields = Fields { kind: *b"mp4 ", rest: whole };
+        let mut fields = Fields { kind: self.parent, rest: whole };
         let size = fields.u32()?;
         let kind = fields.take::<4>()?;
         let (size, header) = match size {

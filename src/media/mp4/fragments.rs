@@ -35,20 +35,20 @@ struct Sum {
 impl Fragments {
     /// Adds the payload of a `moof` box.
     pub(crate) fn read(&mut self, payload: &[u8]) -> Result<(), MediaError> {
-        for part in Boxes::of(payload) {
+        for part in Boxes::of(*b"moof", payload) {
             let part = part?;
             if &part.kind == b"traf" {
-                self.read_track(part.payload)?;
+                self.read_track(part)?;
             }
         }
         Ok(())
     }
 
-    fn read_track(&mut self, payload: &[u8]) -> Result<(), MediaError> {
+    fn read_track(&mut self, traf: Mp4Box<'_>) -> Result<(), MediaError> {
         let mut id = None;
         let mut default = None;
         let mut sum = Sum::default();
-        for part in Boxes::of(payload) {
+        for part in traf.parts() {
             let part = part?;
             match &part.kind {
                 b"tfhd" => {

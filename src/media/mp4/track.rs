@@ -33,19 +33,19 @@ impl Movie {
     /// Reads the payload of a `moov` box.
     pub(crate) fn read(payload: &[u8]) -> Result<Self, MediaError> {
         let mut movie = Self::default();
-        for part in Boxes::of(payload) {
+        for part in Boxes::of(*b"moov", payload) {
             let part = part?;
             match &part.kind {
-                b"trak" if movie.video.is_none() => movie.video = read_track(part.payload)?,
-                b"mvex" => movie.read_defaults(part.payload)?,
+                b"trak" if movie.video.is_none() => movie.video = read_track(part)?,
+                b"mvex" => movie.read_defaults(part)?,
                 _ => {}
             }
         }
         Ok(movie)
     }
 
-    fn read_defaults(&mut self, payload: &[u8]) -> Result<(), MediaError> {
-        for part in Boxes::of(payload) {
+    fn read_defaults(&mut self, mvex: Mp4Box<'_>) -> Result<(), MediaError> {
+        for part in mvex.parts() {
             let part = part?;
             if &part.kind == b"trex" {
                 let mut fields = part.fields();
@@ -86,15 +86,15 @@ impl Movie {
 }
 
 /// Reads a `trak`; `None` when it is not a video track.
-fn read_track(payload: &[u8]) -> Result<Option<VideoTrack>, MediaError> {
+fn read_track(part: Mp4Box<'_>) -> Result<Option<VideoTrack>, MediaError> {
     let mut track = VideoTrack::default();
     let mut shown = (0, 0);
     let mut is_video = false;
-    for part in Boxes::of(payload) {
-        let part = part?;
-        match &part.kind {
-            b"tkhd" => shown = read_track_header(part, &mut track)?,
-            b"mdia" => is_video = read_media(part.payload, &mut track)?,
+    for inner in part.parts() {
+        let inner = inner?;
+        match &inner.kind {
+            b"tkhd" => shown = read_track_header(inner, &mut track)?,
+            b"mdia" => is_video = read_media(inner, &mut track)?,
             _ => {}
         }
     }
@@ -119,10 +119,10 @@ fn read_track_header(part: Mp4Box<'_>, track: &mut VideoTrack) -> Result<(u32, u
 }
 
 /// Reads a `mdia` and tells whether its handler is video.
-fn read_media(payload: &[u8], track: &mut VideoTrack) -> Result<bool, MediaError> {
+fn read_media(mdia: Mp4Box<'_>, track: &mut VideoTrack) -> Result<bool, MediaError> {
     let mut is_video = false;
     let mut tables = None;
-    for part in Boxes::of(payload) {
+    for part in mdia.parts() {
         let part = part?;
         match &part.kind {
             b"mdhd" => {
@@ -139,19 +139,19 @@ fn read_media(payload: &[u8], track: &mut VideoTrack) -> Result<bool, MediaError
                 fields.skip(8)?;
                 is_video = &fields.take::<4>()? == b"vide";
             }
-            b"minf" => tables = find(part.payload, *b"stbl")?,
+            b"minf" => tables = find(part, *b"stbl")?,
             _ => {}
         }
     }
     // sample tables of other media may have another form, and nobody asks for them
     if let Some(tables) = tables.filter(|_| is_video) {
-        read_tables(tables.payload, track)?;
+        read_tables(tables, track)?;
     }
     Ok(is_video)
 }
 
-fn find(payload: &[u8], kind: [u8; 4]) -> Result<Option<Mp4Box<'_>>, MediaError> {
-    Boxes::of(payload).find(|part| part.as_ref().map_or(true, |part| part.kind == kind)).transpose()
+fn find(parent: Mp4Box<'_>, kind: [u8; 4]) -> Result<Option<Mp4Box<'_>>, MediaError> {
+    parent.parts().find(|part| part.as_ref().map_or(true, |part| part.kind == kind)).transpose()
 }
 
 fn skip_times(fields: &mut Fields<'_>, version: u8) -> Result<(), MediaError> {
@@ -161,10 +161,10 @@ fn skip_times(fields: &mut Fields<'_>, version: u8) -> Result<(), MediaError> {
 }
 
 /// Reads a `stbl`: the picture size, the number of samples and their durations.
-fn read_tables(payload: &[u8], track: &mut VideoTrack) -> Result<(), MediaError> {
+fn read_tables(stbl: Mp4Box<'_>, track: &mut VideoTrack) -> Result<(), MediaError> {
     let mut timed = 0_u64;
     let mut sized = None;
-    for part in Boxes::of(payload) {
+    for part in stbl.parts() {
         let part = part?;
         let mut fields = part.fields();
         match &part.kind {
@@ -208,7 +208,7 @@ fn read_tables(payload: &[u8], track: &mut VideoTrack) -> Result<(), MediaError>
 /// The size in the first entry of a `stsd`; `(0, 0)` when it has none.
 fn read_sample_entry(mut fields: Fields<'_>) -> Result<(u32, u32), MediaError> {
     fields.skip(8)?;
-    let Some(entry) = Boxes::of(fields.rest()).next().transpose()? else { return Ok((0, 0)) };
+    let Some(entry) = Boxes::of(*b"stsd", fields.rest()).next().transpose()? else { return Ok((0, 0)) };
     let mut fields = entry.fields();
     // reserved, data reference, and what QuickTime used between them
     fields.skip(6 + 2 + 16)?;

@@ -114,7 +114,7 @@ fn sample_entry<'a>(avc1: &'a mut Out, track: &H264Track<'_>) -> &'a mut Out {
     })
 }
 
-/// A length as a 32-bit field; [`write`] has checked that everything together is far shorter.
+/// A length as a 32-bit field; [`write()`] has checked that everything together is far shorter.
 fn word(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

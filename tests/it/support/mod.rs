@@ -1,7 +1,9 @@
-//! What several test areas share: a scratch folder with the scenarios in it, the built binary, and
-//! the comparison of generated files.
+//! What several test areas share: a scripted server, a scratch folder with the scenarios in it, the
+//! built binary, and the comparison of generated files.
 
 #![cfg(test)] // the lints that spare tests then spare their helpers too
+
+pub(crate) mod fake;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

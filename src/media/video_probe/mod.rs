@@ -3,6 +3,9 @@
 //! Only the payloads of `moov` and `moof` are kept, one at a time and up to a bound; everything else,
 //! above all the media data, is skipped by counting.
 
+#[cfg(test)]
+mod tests;
+
 use super::mp4::{Fragments, Movie};
 use super::types::{MediaError, VideoInfo};
 
@@ -21,6 +24,8 @@ pub struct VideoProbe {
     place: Place,
     /// Whether a box header has been accepted.
     recognized: bool,
+    /// Bytes of media data that have come.
+    media: u64,
     movie: Option<Movie>,
     fragments: Fragments,
 }
@@ -53,7 +58,13 @@ impl Default for VideoProbe {
 impl VideoProbe {
     /// A probe that has seen nothing.
     pub fn new() -> Self {
-        Self { place: Place::Header(Vec::new()), recognized: false, movie: None, fragments: Fragments::default() }
+        Self {
+            place: Place::Header(Vec::new()),
+            recognized: false,
+            media: 0,
+            movie: None,
+            fragments: Fragments::default(),
+        }
     }
 
     /// Takes the next bytes of the file.
@@ -88,6 +99,9 @@ impl VideoProbe {
                     if kept.len() as u64 > MOST_KEPT {
                         return Err(too_large(payload.kind));
                     }
+                }
+                if &payload.kind == b"mdat" {
+                    self.media += now.len() as u64;
                 }
                 if let Some(left) = &mut payload.left {
                     *left -= now.len() as u64;
@@ -142,7 +156,15 @@ impl VideoProbe {
                 }
             }
         }
-        self.movie.ok_or_else(|| MediaError::new("no `moov` box"))?.info(&self.fragments)
+        let info = self.movie.ok_or_else(|| MediaError::new("no `moov` box"))?.info(&self.fragments)?;
+        // a frame takes at least a byte, which bounds counts that no table backs
+        match self.media {
+            0 => Err(MediaError::new("no media data")),
+            bytes if info.frames > bytes => {
+                Err(MediaError(format!("video says it has {} frames in {bytes} bytes", info.frames)))
+            }
+            _ => Ok(info),
+        }
     }
 }
 

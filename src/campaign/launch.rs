@@ -1,0 +1,210 @@
+//! Bringing a variant's server up: in this process, as a child, by hand, or by finding it there.
+
+use std::io;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+
+use http::HeaderMap;
+use serde_json::Value;
+
+use super::Campaign;
+use super::host::{Host, Origin, Unready, given_url, simulated_speed};
+use crate::execute::Secrets;
+use crate::plan::{ReadyPlan, ServerPlan, VariantPlan};
+use crate::record::{ServerFacts, write_json};
+use crate::scenario::model::ServerMode;
+use crate::server::{
+    ENVIRONMENT_FORMAT, Environment, Launch, Probe, Readiness, Served, ServerProcess, Words, choose_model, free_port,
+    server_words, shell_line,
+};
+
+/// Where started servers listen.
+const LOOPBACK: &str = "127.0.0.1";
+
+/// A server on its way up.
+struct Rising {
+    origin: Origin,
+    url: String,
+    command: Option<Vec<String>>,
+    /// Folder under `servers/`, once it exists.
+    folder: Option<PathBuf>,
+}
+
+/// What a server tells about itself.
+struct Found {
+    probe: Probe,
+    served: Served,
+    version: Option<Value>,
+    /// Model id to send.
+    model: String,
+}
+
+impl Campaign<'_> {
+    /// Starts or finds the server of a variant, waits until it is ready and asks what it is.
+    pub(super) async fn bring_up(&self, variant: &VariantPlan) -> Result<Host, Unready> {
+        let Rising { mut origin, url, command, folder } = self.start(variant)?;
+        let found = tokio::select! {
+            found = self.inspect(variant, &url, &mut origin) => found,
+            () = self.stop.stopped() => Err(Unready::Interrupted),
+        };
+        let kept = found.and_then(|found| {
+            let folder = folder.map_or_else(|| self.server_folder(variant), Ok)?;
+            let facts = ServerFacts {
+                folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
+                url: shown(&url),
+                models: found.served.models().map(<[_]>::to_vec),
+                version: found.version,
+            };
+            self.keep_environment(variant, &folder, &facts, command).map_err(Unready::Results)?;
+            Ok((found.probe, found.model, facts))
+        });
+        match kept {
+            Ok((probe, model, facts)) => {
+                let told = simulated_speed(facts.version.as_ref());
+                let simulated = told.or(self.simulator.map(|_| self.plan.speed));
+                Ok(Host { origin, url, probe, facts, model, simulated })
+            }
+            Err(error) => {
+                origin.stop().await;
+                Err(error)
+            }
+        }
+    }
+
+    fn start(&self, variant: &VariantPlan) -> Result<Rising, Unready> {
+        if let Some(simulator) = self.simulator {
+            let server = simulator(variant).map_err(|error| Unready::Failed(format!("the simulator: {error}")))?;
+            let url = server.url().to_owned();
+            return Ok(Rising { origin: Origin::InProcess(server), url, command: None, folder: None });
+        }
+        match &self.plan.server {
+            None => Ok(Rising { origin: Origin::Given, url: given_url(variant)?, command: None, folder: None }),
+            Some(server) => match server.mode {
+                ServerMode::Launch => self.launch(server, variant),
+                ServerMode::Manual => self.ask_for(server, variant),
+            },
+        }
+    }
+
+    fn launch(&self, server: &ServerPlan, variant: &VariantPlan) -> Result<Rising, Unready> {
+        let (host, port, url) = place(variant)?;
+        let words = self.words(server, variant, &host, port)?;
+        let folder = self.server_folder(variant)?;
+        let launch = Launch {
+            words: words.clone(),
+            env: server.env.clone(),
+            cwd: server.cwd.as_ref().map(PathBuf::from),
+            log: folder.join("server.log"),
+            stop_grace: server.stop_grace.duration(),
+            watchdog: self.watchdog.clone(),
+        };
+        let process = ServerProcess::start(&launch).map_err(|error| Unready::Failed(error.to_string()))?;
+        self.note(&format!("starting the server of `{}`: {}", variant.name, shell_line(&server.env, &words)));
+        let origin = Origin::Launched(Box::new(process));
+        Ok(Rising { origin, url, command: Some(words), folder: Some(folder) })
+    }
+
+    fn ask_for(&self, server: &ServerPlan, variant: &VariantPlan) -> Result<Rising, Unready> {
+        let url = given_url(variant)?;
+        let (host, port) = address(&url)?;
+        let words = self.words(server, variant, &host, port)?;
+        let line = shell_line(&server.env, &words);
+        self.ask(&format!("start the server of `{}` so that it answers at {url}:\n  {line}", variant.name));
+        Ok(Rising { origin: Origin::Manual, url, command: Some(words), folder: None })
+    }
+
+    fn words(&self, server: &ServerPlan, variant: &VariantPlan, host: &str, port: u16) -> Result<Vec<String>, Unready> {
+        let words = Words { model: &self.plan.model, host, port };
+        server_words(server, variant, &words).map_err(|error| Unready::Failed(error.to_string()))
+    }
+
+    /// Waits and asks; everything that can take time and be given up.
+    async fn inspect(&self, variant: &VariantPlan, url: &str, origin: &mut Origin) -> Result<Found, Unready> {
+        let headers = self.secrets.get(&variant.name).map_or_else(HeaderMap::new, Secrets::headers);
+        let probe = Probe::new(url, &variant.endpoint, headers)
+            .map_err(|why| Unready::Failed(format!("no client for `{url}`: {why}")))?;
+        let (ready, key) = self.ready_plan(variant, origin);
+        let readiness = Readiness { probe: &probe, ready, key, note: &|text| self.note(text) };
+        readiness.wait(|| origin.died()).await.map_err(|error| Unready::Failed(error.to_string()))?;
+        let served = probe.served_models().await;
+        let (model, remark) = choose_model(&self.plan.model, &served, url).map_err(Unready::Failed)?;
+        if let Some(remark) = remark {
+            self.note(&remark);
+        }
+        let version = probe.version().await;
+        Ok(Found { probe, served, version, model })
+    }
+
+    fn ready_plan<'p>(&'p self, variant: &'p VariantPlan, origin: &Origin) -> (&'p ReadyPlan, &'static str) {
+        match (origin, &self.plan.server) {
+            (Origin::Launched(_) | Origin::Manual, Some(server)) => (&server.ready, "server.ready.timeout"),
+            _ => (&variant.endpoint.ready, "endpoint.ready.timeout"),
+        }
+    }
+
+    /// Makes the folder of the variant's next server.
+    fn server_folder(&self, variant: &VariantPlan) -> Result<PathBuf, Unready> {
+        let mut number = 1;
+        while self.dir.server(&variant.name, number).exists() {
+            number += 1;
+        }
+        let folder = self.dir.server(&variant.name, number);
+        fs_err::create_dir_all(&folder).map_err(Unready::Results)?;
+        Ok(folder)
+    }
+
+    fn keep_environment(
+        &self,
+        variant: &VariantPlan,
+        folder: &Path,
+        facts: &ServerFacts,
+        command: Option<Vec<String>>,
+    ) -> io::Result<()> {
+        let environment = Environment {
+            format: ENVIRONMENT_FORMAT,
+            tool_version: env!("CARGO_PKG_VERSION").into(),
+            host: self.host.into(),
+            ready_at: (self.now)().to_string(),
+            variant: variant.name.clone(),
+            url: facts.url.clone(),
+            models: facts.models.clone(),
+            version: facts.version.clone(),
+            command,
+            environment: variant.environment.clone(),
+        };
+        write_json(&folder.join("environment.json"), &environment)
+    }
+}
+
+/// Host, port and URL of a server that is about to be started.
+fn place(variant: &VariantPlan) -> Result<(String, u16, String), Unready> {
+    let Some(url) = &variant.endpoint.url else {
+        let port = free_port(LOOPBACK).map_err(|error| Unready::Failed(format!("no free port: {error}")))?;
+        return Ok((LOOPBACK.to_owned(), port, format!("http://{LOOPBACK}:{port}")));
+    };
+    let (host, port) = address(url)?;
+    // whoever answers there now would be measured in the new server's stead
+    if TcpListener::bind((LOOPBACK, port)).is_err() {
+        return Err(Unready::Failed(format!("port {port} of `{url}` is in use by another server")));
+    }
+    Ok((host, port, url.clone()))
+}
+
+fn address(url: &str) -> Result<(String, u16), Unready> {
+    let parsed = url::Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(url::Url::host_str).map(str::to_owned);
+    match (host, parsed.as_ref().and_then(url::Url::port_or_known_default)) {
+        (Some(host), Some(port)) => Ok((host, port)),
+        _ => Err(Unready::Failed(format!("`{url}` has no host and port to start a server at"))),
+    }
+}
+
+/// The URL without user name and password.
+fn shown(url: &str) -> String {
+    let Ok(mut parsed) = url::Url::parse(url) else { return url.to_owned() };
+    if parsed.username().is_empty() && parsed.password().is_none() {
+        return url.to_owned();
+    }
+    // both can only fail for URLs that cannot have them
+    if parsed.set_username("").is_ok() && parsed.set_password(None).is_ok() { parsed.into() } else { String::new() }
+}

@@ -1,0 +1,187 @@
+//! The walk over the plan's steps.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::host::{Host, Origin, Unready};
+use super::{Campaign, CampaignError, Outcome, RunOutcome};
+use crate::execute::Counts;
+use crate::plan::{Plan, RunPlan, Step, VariantPlan};
+use crate::scenario::model::Restart;
+use crate::server::{Words, server_words};
+
+/// Walks the plan's steps, one run at a time. Servers come up when the first run needs them, and
+/// every one that this tool started is stopped when this returns, whatever happened.
+pub async fn walk(campaign: &Campaign<'_>) -> Result<Outcome, CampaignError> {
+    check_commands(campaign.plan)?;
+    let mut walk = Walk { campaign, up: BTreeMap::new(), down: BTreeMap::new(), ended: BTreeMap::new(), halted: None };
+    let walked = walk.steps().await;
+    while let Some((variant, host)) = walk.up.pop_first() {
+        campaign.part_with(&variant, host, false).await;
+    }
+    walked.map(|()| walk.outcome())
+}
+
+/// Finds broken templates before the first server is started.
+fn check_commands(plan: &Plan) -> Result<(), CampaignError> {
+    let Some(server) = &plan.server else { return Ok(()) };
+    let words = Words { model: &plan.model, host: "127.0.0.1", port: 1 };
+    for variant in &plan.variants {
+        server_words(server, variant, &words)?;
+    }
+    Ok(())
+}
+
+struct Walk<'c> {
+    campaign: &'c Campaign<'c>,
+    /// Servers that are ready, by variant.
+    up: BTreeMap<String, Host>,
+    /// Why a variant's server is not there, until its next start.
+    down: BTreeMap<String, String>,
+    ended: BTreeMap<String, RunOutcome>,
+    /// Why nothing more is started.
+    halted: Option<String>,
+}
+
+impl Walk<'_> {
+    async fn steps(&mut self) -> Result<(), CampaignError> {
+        let steps = &self.campaign.plan.steps;
+        for (position, step) in steps.iter().enumerate() {
+            match step {
+                Step::StartServer { variant } => drop(self.down.remove(variant)),
+                Step::StopServer { variant } => {
+                    if let Some(host) = self.up.remove(variant) {
+                        let more = steps.iter().skip(position).any(|step| self.is_to_be_run(step));
+                        self.campaign.part_with(variant, host, more).await;
+                    }
+                }
+                Step::Run { id } => {
+                    if let Some(run) = self.campaign.plan.run(id) {
+                        let outcome = self.run(run).await?;
+                        self.note_end(run, &outcome);
+                        self.ended.insert(id.clone(), outcome);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn run(&mut self, run: &RunPlan) -> Result<RunOutcome, CampaignError> {
+        let campaign = self.campaign;
+        if campaign.dir.run(&run.id).is_complete(&run.key, &campaign.plan.plan_hash) {
+            return Ok(RunOutcome::Already);
+        }
+        if campaign.stop.is_requested() {
+            return Ok(RunOutcome::NotRun("stopped by the user before it was started".into()));
+        }
+        if let Some(why) = &self.halted {
+            return Ok(RunOutcome::NotRun(why.clone()));
+        }
+        let Some(variant) = campaign.plan.variant(&run.variant) else {
+            return Ok(RunOutcome::NotRun(format!("the plan has no variant `{}`", run.variant)));
+        };
+        let place = (self.ended.len() + 1, campaign.plan.runs.len());
+        match self.host(variant).await? {
+            Ok(host) => campaign.carry_out(run, variant, host, place).await,
+            Err(why) => Ok(RunOutcome::NotRun(why)),
+        }
+    }
+
+    /// The variant's server, brought up if it has to be; the inner error is why there is none.
+    async fn host(&mut self, variant: &VariantPlan) -> Result<Result<&Host, String>, CampaignError> {
+        let name = &variant.name;
+        if let Some(why) = self.down.get(name) {
+            return Ok(Err(why.clone()));
+        }
+        if let Some(why) = self.up.get_mut(name).and_then(|host| host.origin.died()) {
+            if let Some(host) = self.up.remove(name) {
+                host.origin.stop().await;
+            }
+            if !self.restarts_after_a_crash() {
+                return Ok(Err(self.give_up(name, why)));
+            }
+            self.campaign.note(&format!("the server of `{name}` is started anew: {why}"));
+        }
+        if !self.up.contains_key(name) {
+            match self.campaign.bring_up(variant).await {
+                Ok(host) => drop(self.up.insert(name.clone(), host)),
+                Err(Unready::Interrupted) => return Ok(Err("stopped by the user while its server started".into())),
+                Err(Unready::Results(error)) => return Err(error.into()),
+                Err(Unready::Failed(why)) => return Ok(Err(self.give_up(name, why))),
+            }
+        }
+        Ok(self.up.get(name).ok_or_else(|| format!("the server of `{name}` is not there")))
+    }
+
+    fn is_to_be_run(&self, step: &Step) -> bool {
+        let plan = self.campaign.plan;
+        let Step::Run { id } = step else { return false };
+        let run = plan.run(id).filter(|_| self.halted.is_none());
+        run.is_some_and(|run| !self.campaign.dir.run(id).is_complete(&run.key, &plan.plan_hash))
+    }
+
+    fn restarts_after_a_crash(&self) -> bool {
+        self.campaign.plan.server.as_ref().is_some_and(|server| server.restart == Restart::OnCrash)
+    }
+
+    /// Remembers that a variant has no server and tells the user, once.
+    fn give_up(&mut self, variant: &str, why: String) -> String {
+        self.campaign.error(&format!("no server for `{variant}`: {why}"));
+        self.down.insert(variant.to_owned(), why.clone());
+        why
+    }
+
+    /// Tells what the user should know of a run's end, and halts the walk when asked to.
+    fn note_end(&mut self, run: &RunPlan, outcome: &RunOutcome) {
+        let id = &run.id;
+        let bad = match outcome {
+            RunOutcome::Failed(why) => {
+                self.campaign.error(&format!("`{id}` failed: {why}"));
+                true
+            }
+            RunOutcome::NotRun(_) => true,
+            RunOutcome::Complete(counts) => missed(*counts) > self.campaign.plan.allow_failures,
+            RunOutcome::Already => {
+                self.campaign.note(&format!("`{id}` is complete already"));
+                false
+            }
+            RunOutcome::Interrupted => false,
+        };
+        if bad && self.campaign.fail_fast && self.halted.is_none() {
+            self.halted = Some(format!("not started after `{id}` failed (--fail-fast)"));
+        }
+    }
+
+    fn outcome(mut self) -> Outcome {
+        let plan = self.campaign.plan;
+        let absent = || RunOutcome::NotRun("no step of the plan runs it".into());
+        let runs: IndexMap<String, RunOutcome> =
+            plan.runs.iter().map(|run| (run.id.clone(), self.ended.remove(&run.id).unwrap_or_else(absent))).collect();
+        Outcome { runs, interrupted: self.campaign.stop.is_requested() }
+    }
+}
+
+/// Requests that did not end well.
+pub(super) const fn missed(counts: Counts) -> u64 {
+    counts.failed + counts.censored
+}
+
+impl Campaign<'_> {
+    /// Ends a server that this tool started. A person is asked to end theirs, and waited for when
+    /// more is to come: the next server may have the same URL and must not be mistaken for this one.
+    async fn part_with(&self, variant: &str, host: Host, more: bool) {
+        if !matches!(host.origin, Origin::Manual) {
+            host.origin.stop().await;
+            return;
+        }
+        self.ask(&format!("the server of `{variant}` at {} is no longer needed; stop it", host.url));
+        if let (true, Some(server)) = (more, &self.plan.server) {
+            tokio::select! {
+                () = host.probe.gone(&server.ready.path) => {}
+                () = self.stop.stopped() => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! `omni-bench run`: plan, campaign, summaries, tables.
+
+mod example;
+mod outputs;
+mod page;
+mod signals;
+mod verdict;
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::planning::{Planned, Wanted, prepare};
+use super::{Ui, simulated};
+use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, check_resume, walk};
+use crate::cli::RunArgs;
+use crate::endpoint::job_path;
+use crate::execute::{Progress, Secrets, Stop};
+use crate::exit::Exit;
+use crate::plan::{Plan, phases};
+use crate::record::ResultsDir;
+use crate::server::host_name;
+
+/// An error to tell, and the code to end with.
+struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+impl Failure {
+    fn new(exit: Exit, message: &dyn Display) -> Self {
+        Self { exit, message: message.to_string() }
+    }
+
+    fn results(error: impl Display) -> Self {
+        Self::new(Exit::Results, &error)
+    }
+}
+
+pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
+    let wanted = Wanted {
+        scenario: &args.scenario,
+        simulate: args.simulate,
+        speed: args.speed,
+        no_server: args.no_server,
+        only: &args.only,
+        repeats: args.repeats,
+    };
+    let planned = match prepare(&wanted, ui) {
+        Ok(planned) => planned,
+        Err(exit) => return exit,
+    };
+    match carry_out(args, ui, &planned) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            ui.error(&failure.message);
+            failure.exit
+        }
+    }
+}
+
+fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned) -> Result<Exit, Failure> {
+    let plan = &planned.plan;
+    let secrets = secrets(plan, ui)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::RunFailed, &format!("the runtime cannot be started: {error}")))?;
+    let dir = results_dir(args, plan, ui)?;
+    ui.note(&format!("results: {}", dir.path().display()));
+    let summaries = RefCell::new(BTreeMap::new());
+    let outcome = {
+        let job = Job { args, ui, planned, dir: &dir, secrets: &secrets };
+        runtime.block_on(job.campaign(&summaries))
+    };
+    // a second Ctrl-C leaves tasks behind, which are not waited for
+    runtime.shutdown_background();
+    let Some(outcome) = outcome? else { return Ok(Exit::Interrupted) };
+    let results = outputs::collect(plan, &dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
+    outputs::write(plan, &dir, &results).map_err(Failure::results)?;
+    page::write(args, planned, &dir, &results, ui).map_err(Failure::results)?;
+    ui.data(&crate::report::terminal(plan, &results, ui.color_out, width())).map_err(Failure::results)?;
+    ui.note(&format!("results: {}", dir.path().display()));
+    Ok(verdict::verdict(plan, &outcome, &results, ui))
+}
+
+/// The terminal's width, when stdout is one.
+fn width() -> Option<u16> {
+    comfy_table::Table::new().width()
+}
+
+/// Header values of every variant, from the environment.
+fn secrets(plan: &Plan, ui: Ui) -> Result<BTreeMap<String, Secrets>, Failure> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    let mut told = BTreeSet::new();
+    let mut all = BTreeMap::new();
+    for variant in &plan.variants {
+        let endpoint = &variant.endpoint;
+        let secrets = Secrets::resolve(endpoint, lookup).map_err(|error| Failure::new(Exit::Usage, &error))?;
+        if let Some(name) = &endpoint.api_key_env
+            && lookup(name).is_none_or(|key| key.trim().is_empty())
+            && told.insert(name)
+        {
+            ui.note(&format!("environment variable `{name}` is not set; no API key is sent"));
+        }
+        all.insert(variant.name.clone(), secrets);
+    }
+    Ok(all)
+}
+
+/// The folder to fill: a new one, or the one to complete.
+fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<ResultsDir, Failure> {
+    if let Some(folder) = &args.resume {
+        let dir = ResultsDir::resolve(folder).map_err(Failure::results)?;
+        return match check_resume(&dir, plan) {
+            Ok(()) => Ok(dir),
+            Err(error @ ResumeError::Read(_)) => Err(Failure::results(error)),
+            Err(error @ ResumeError::OtherPlan { .. }) => Err(Failure::new(Exit::Usage, &error)),
+        };
+    }
+    let dir = ResultsDir::create(&args.out, plan, Timestamp::now()).map_err(Failure::results)?;
+    if let Err(error) = dir.mark_latest() {
+        ui.note(&format!("`latest` still names an earlier folder: {error}"));
+    }
+    Ok(dir)
+}
+
+/// What the asynchronous part works with.
+struct Job<'a> {
+    args: &'a RunArgs,
+    ui: Ui,
+    planned: &'a Planned,
+    dir: &'a ResultsDir,
+    secrets: &'a BTreeMap<String, Secrets>,
+}
+
+impl Job<'_> {
+    /// Walks the plan; `None` when the user did not want to wait for its end.
+    async fn campaign(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
+        let plan = &self.planned.plan;
+        let (stop, progress, host) = (Stop::new(), self.progress(), host_name());
+        let start_simulator = |variant: &_| simulated::start(plan, variant, self.ui);
+        let campaign = Campaign {
+            plan,
+            dir: self.dir,
+            phases: &|run| phases(plan, run, &self.planned.data),
+            example: &|variant, phases, model| example::example(plan, variant, phases, model),
+            secrets: self.secrets,
+            simulator: plan.simulated.then_some(&start_simulator),
+            job_path,
+            watchdog: self.watchdog(),
+            stop: stop.clone(),
+            progress: &progress,
+            save_media: self.args.save_media,
+            fail_fast: self.args.fail_fast,
+            host: &host,
+            now: &Timestamp::now,
+            say: &|say| self.say(say),
+            on_run_end: &|run| {
+                let summary = outputs::summarize_run(plan, self.dir, run)?;
+                summaries.borrow_mut().extend(summary.map(|summary| (run.id.clone(), summary)));
+                Ok(())
+            },
+        };
+        tokio::select! {
+            walked = walk(&campaign) => walked.map(Some).map_err(|error| match error {
+                CampaignError::Results(_) => Failure::results(error),
+                CampaignError::Command(_) => Failure::new(Exit::Usage, &error),
+            }),
+            () = signals::listen(&stop, &progress) => Ok(None),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        match (self.ui.quiet, self.ui.bar) {
+            (true, _) => Progress::silent(),
+            (false, true) => Progress::bar(),
+            (false, false) => Progress::lines(),
+        }
+    }
+
+    /// This binary, which guards the servers that it starts.
+    fn watchdog(&self) -> Option<PathBuf> {
+        self.planned.plan.server.as_ref()?;
+        std::env::current_exe()
+            .inspect_err(|error| self.ui.note(&format!("servers are started without a watchdog: {error}")))
+            .ok()
+    }
+
+    fn say(&self, say: Say<'_>) {
+        match say {
+            Say::Note(text) => self.ui.note(text),
+            Say::Ask(text) => Ui::talk(text),
+            Say::Error(text) => self.ui.error(text),
+        }
+    }
+}

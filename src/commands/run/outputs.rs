@@ -1,0 +1,78 @@
+//! What a campaign leaves behind besides its records: summaries and the results files.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use crate::campaign::{Outcome, RunOutcome};
+use crate::plan::{Plan, RunPlan};
+use crate::record::{ReadError, Record, ResultsDir, RunDir, read_journal, write_atomic, write_json};
+use crate::report;
+use crate::summarize::{self, NotRun, Results, RunFiles, Summary, summarize};
+
+/// Summaries by run id.
+pub(super) type Summaries = BTreeMap<String, Summary>;
+
+/// Summarises a run that has ended and keeps the summary with it; a run that never got to its
+/// measured phase has none.
+pub(super) fn summarize_run(plan: &Plan, dir: &ResultsDir, run: &RunPlan) -> io::Result<Option<Summary>> {
+    let folder = dir.run(&run.id);
+    let summary = read_and_summarize(plan, &folder, run).map_err(into_io)?;
+    if let Some(summary) = &summary {
+        write_json(&folder.summary(), summary)?;
+    }
+    Ok(summary)
+}
+
+fn into_io(error: ReadError) -> io::Error {
+    match error {
+        ReadError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+fn read_and_summarize(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
+    let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
+    let records = read_journal::<Record>(&folder.records())?.items;
+    if records.is_empty() && manifest.started_at.is_none() {
+        return Ok(None);
+    }
+    let calibration = read_journal(&folder.calibration())?.items;
+    let warmup = read_journal(&folder.warmup())?.items;
+    let files = RunFiles { manifest: &manifest, records: &records, calibration: &calibration, warmup: &warmup };
+    Ok(Some(summarize(plan, run, &files)))
+}
+
+/// Everything there is, in the plan's order: runs with numbers, and why the others have none.
+pub(super) fn collect(
+    plan: &Plan,
+    dir: &ResultsDir,
+    outcome: &Outcome,
+    mut summaries: Summaries,
+) -> Result<Results, ReadError> {
+    let (mut runs, mut not_run) = (Vec::new(), Vec::new());
+    for run in &plan.runs {
+        let reason = match outcome.runs.get(&run.id) {
+            Some(RunOutcome::Complete(_)) | None => "it left no records".to_owned(),
+            Some(RunOutcome::Already) => {
+                summaries
+                    .extend(read_and_summarize(plan, &dir.run(&run.id), run)?.map(|found| (run.id.clone(), found)));
+                "it left no records".to_owned()
+            }
+            Some(RunOutcome::Interrupted) => "stopped by the user before its first measured request".to_owned(),
+            Some(RunOutcome::Failed(why) | RunOutcome::NotRun(why)) => why.clone(),
+        };
+        match summaries.remove(&run.id) {
+            Some(summary) => runs.push(summary),
+            None => not_run.push(NotRun { id: run.id.clone(), reason }),
+        }
+    }
+    Ok(summarize::results(plan, runs, not_run))
+}
+
+/// Writes `results.json`, `results.csv` and `results.md`.
+pub(super) fn write(plan: &Plan, dir: &ResultsDir, results: &Results) -> io::Result<()> {
+    write_atomic(&dir.results_json(), report::json(results)?.as_bytes())?;
+    let csv = report::csv(plan, results).map_err(io::Error::other)?;
+    write_atomic(&dir.results_csv(), csv.as_bytes())?;
+    write_atomic(&dir.results_md(), report::markdown(plan, results).as_bytes())
+}

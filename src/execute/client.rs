@@ -1,0 +1,195 @@
+//! The HTTP client of a run: pooled connections up to the cap, no redirects but our own, no retries
+//! but our own, no time limits but the plan's.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue, LOCATION};
+use hyper::body::{Frame, SizeHint};
+use reqwest::{Method, Response, StatusCode, redirect, retry};
+use url::Url;
+
+use crate::catalog::ErrorClass;
+use crate::endpoint::Body;
+use crate::plan::EndpointPlan;
+use crate::record::RequestError;
+
+use super::attempt::Times;
+use super::clock::Clock;
+use super::drive::Target;
+use super::fault::{Fault, is_stale};
+
+/// Servers close idle connections after five seconds; closing first avoids sending into a closed one.
+const IDLE: Duration = Duration::from_secs(4);
+/// Redirects followed in one exchange.
+const MOST_REDIRECTS: u32 = 3;
+/// A simulated run divides its limits; a connection is real all the same and gets this long.
+const CONNECT_AT_LEAST: Duration = Duration::from_secs(1);
+
+/// A client for one endpoint.
+#[derive(Clone)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    base: Arc<str>,
+    /// Whether some exchange has ended, so that a pooled connection can exist.
+    used: Arc<AtomicBool>,
+}
+
+/// One call, before it is sent.
+pub(crate) struct Call<'a> {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) body: Option<&'a Body>,
+}
+
+impl Call<'_> {
+    /// Whether sending it twice does what sending it once does.
+    fn is_idempotent(&self) -> bool {
+        self.method == Method::GET || self.method == Method::DELETE
+    }
+}
+
+impl Client {
+    /// A client with connections for `cap` requests at once (`None`: any number).
+    pub(crate) fn new(endpoint: &EndpointPlan, target: &Target, cap: Option<usize>) -> Result<Self, String> {
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("omni-bench/", env!("CARGO_PKG_VERSION")))
+            .default_headers(target.secrets.headers())
+            .redirect(redirect::Policy::none())
+            .retry(retry::never())
+            .tcp_nodelay(true)
+            .pool_idle_timeout(IDLE)
+            .pool_max_idle_per_host(cap.unwrap_or(usize::MAX));
+        if let Some(limit) = endpoint.timeout.connect.duration() {
+            let wall = Clock::start(target.speed).wall(limit);
+            builder = builder.connect_timeout(wall.max(CONNECT_AT_LEAST.min(limit)));
+        }
+        builder = match &endpoint.proxy {
+            Some(proxy) => builder.proxy(
+                reqwest::Proxy::all(proxy.as_str())
+                    .map_err(|error| format!("the proxy's address is not one: {}", error.without_url()))?,
+            ),
+            None => builder.no_proxy(),
+        };
+        builder = if endpoint.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
+        let http = builder.build().map_err(|error| format!("no HTTP client: {}", error.without_url()))?;
+        let client = Self { http, base: target.url.trim_end_matches('/').into(), used: Arc::default() };
+        client.url("/").map_err(|fault| fault.error.message)?;
+        Ok(client)
+    }
+
+    /// The address of a path on the server.
+    pub(crate) fn url(&self, path: &str) -> Result<Url, Fault> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            Fault::failed(RequestError::new(ErrorClass::Connect, format!("the server's address is not a URL: {why}")))
+        };
+        let url = Url::parse(&format!("{}{path}", self.base)).map_err(|error| wrong(&error))?;
+        if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(wrong(&"it is not http or https")) }
+    }
+
+    /// Sends a call, and returns when the head of the final reply is there.
+    pub(crate) async fn send(&self, call: &Call<'_>, clock: &Clock, times: &mut Times) -> Result<Response, Fault> {
+        let mut url = call.url.clone();
+        let mut followed = 0;
+        loop {
+            let response = self.attempt(call, &url, clock, times).await?;
+            let Some(next) = redirect_target(call, &url, &response)? else { return Ok(response) };
+            if followed == MOST_REDIRECTS {
+                return Err(refused(&response, &format!("more than {MOST_REDIRECTS} redirects")));
+            }
+            followed += 1;
+            times.redirected = true;
+            url = next;
+        }
+    }
+
+    async fn attempt(&self, call: &Call<'_>, url: &Url, clock: &Clock, times: &mut Times) -> Result<Response, Fault> {
+        loop {
+            let request = request(call, url);
+            times.sent_us.get_or_insert_with(|| clock.now_us());
+            match self.http.execute(request).await {
+                Ok(response) => {
+                    self.used.store(true, Ordering::Relaxed);
+                    return Ok(response);
+                }
+                Err(error) => {
+                    let pooled = self.used.load(Ordering::Relaxed);
+                    if times.attempts > 1 || !call.is_idempotent() || !pooled || !is_stale(&error) {
+                        return Err(Fault::send(error));
+                    }
+                    times.attempts += 1;
+                }
+            }
+        }
+    }
+}
+
+fn request(call: &Call<'_>, url: &Url) -> reqwest::Request {
+    let mut request = reqwest::Request::new(call.method.clone(), url.clone());
+    if let Some(body) = call.body {
+        if let Ok(value) = HeaderValue::from_str(&body.content_type) {
+            request.headers_mut().insert(CONTENT_TYPE, value);
+        }
+        *request.body_mut() = Some(reqwest::Body::wrap(Segments::new(body)));
+    }
+    request
+}
+
+/// Where a reply redirects to, when that is to be followed: only within the origin, and only when
+/// the same call can be sent there.
+fn redirect_target(call: &Call<'_>, from: &Url, response: &Response) -> Result<Option<Url>, Fault> {
+    let follows = match response.status() {
+        StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
+        StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => call.method == Method::GET,
+        _ => false,
+    };
+    let Some(location) = response.headers().get(LOCATION).filter(|_| follows) else { return Ok(None) };
+    let target = location.to_str().ok().and_then(|location| from.join(location).ok());
+    let target = target.ok_or_else(|| refused(response, "the reply redirects to something that is no address"))?;
+    if target.origin() == from.origin() {
+        return Ok(Some(target));
+    }
+    let origin = target.origin().ascii_serialization();
+    Err(refused(response, &format!("the reply redirects to another origin, `{origin}`, which is not followed")))
+}
+
+fn refused(response: &Response, message: &str) -> Fault {
+    Fault::failed(RequestError::new(ErrorClass::HttpStatus, message).status(response.status().as_u16()))
+}
+
+/// A request body in segments whose total length is known, so that it is never sent chunked.
+struct Segments {
+    rest: std::vec::IntoIter<Bytes>,
+    left: u64,
+}
+
+impl Segments {
+    fn new(body: &Body) -> Self {
+        let segments: Vec<Bytes> = body.segments.iter().filter(|segment| !segment.is_empty()).cloned().collect();
+        Self { rest: segments.into_iter(), left: body.len() }
+    }
+}
+
+impl hyper::body::Body for Segments {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = self.rest.next();
+        self.left -= next.as_ref().map_or(0, |segment| segment.len() as u64);
+        Poll::Ready(next.map(|segment| Ok(Frame::data(segment))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

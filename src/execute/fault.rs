@@ -1,0 +1,104 @@
+//! Why an exchange did not come to an end: errors of the client library in this tool's classes,
+//! always with words.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use crate::catalog::ErrorClass;
+use crate::record::{RequestError, Status};
+use crate::units::Span;
+
+/// A request that ended without a judged reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// Failed, censored or cancelled.
+    pub(crate) status: Status,
+    /// Why.
+    pub(crate) error: RequestError,
+}
+
+impl Fault {
+    /// The server's or the network's doing.
+    pub(crate) fn failed(error: RequestError) -> Self {
+        Self { status: Status::Failed, error }
+    }
+
+    /// A limit of this client ran out.
+    pub(crate) fn censored(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self { status: Status::Censored, error: RequestError::new(class, message) }
+    }
+
+    /// The user stopped the run.
+    pub(crate) fn cancelled(message: impl Into<String>) -> Self {
+        Self { status: Status::Cancelled, error: RequestError::new(ErrorClass::Cancelled, message) }
+    }
+
+    /// The reply had not even begun, or was not complete, when the limit ran out.
+    pub(crate) fn timeout(limit: Option<Duration>, began: bool) -> Self {
+        let what = if began { "the reply was not complete" } else { "no reply" };
+        Self::censored(ErrorClass::Timeout, format!("{what} within {}", limit_text(limit)))
+    }
+
+    /// No reply head came.
+    pub(crate) fn send(error: reqwest::Error) -> Self {
+        let connect = error.is_connect();
+        if error.is_timeout() {
+            return Self::censored(
+                ErrorClass::Timeout,
+                if connect { "no connection within the connect limit" } else { "no reply in time" },
+            );
+        }
+        let class = if connect || error.is_builder() { ErrorClass::Connect } else { ErrorClass::Io };
+        Self::failed(RequestError::new(class, words(error)))
+    }
+
+    /// The connection broke inside the reply.
+    pub(crate) fn body(error: reqwest::Error, http_status: u16, received: u64, announced: Option<u64>) -> Self {
+        let of = announced.map(|all| format!(" of {all}")).unwrap_or_default();
+        let message = format!("the reply broke off after {received}{of} bytes: {}", words(error));
+        Self::failed(RequestError::new(ErrorClass::Io, message).status(http_status))
+    }
+}
+
+/// A limit in words.
+pub(crate) fn limit_text(limit: Option<Duration>) -> String {
+    limit
+        .and_then(|limit| u64::try_from(limit.as_millis()).ok())
+        .map_or_else(|| "the limit".into(), |ms| Span::millis(ms).to_string())
+}
+
+/// Whether the connection was gone before a byte of the reply came, as a kept-alive one that the
+/// server has closed in the meantime is.
+pub(crate) fn is_stale(error: &reqwest::Error) -> bool {
+    !error.is_connect()
+        && !error.is_timeout()
+        && chain(error).any(|cause| {
+            cause
+                .downcast_ref::<hyper::Error>()
+                .is_some_and(|e| e.is_incomplete_message() || e.is_canceled() || e.is_closed())
+                || cause.downcast_ref::<io::Error>().is_some_and(|e| {
+                    matches!(
+                        e.kind(),
+                        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted | io::ErrorKind::BrokenPipe
+                    )
+                })
+        })
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |&error| error.source())
+}
+
+/// The causes of an error from the outside in, without the address (it may hold credentials) and
+/// without the library's own outermost words when there is a cause.
+fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut parts: Vec<String> =
+        chain(&error).map(ToString::to_string).filter(|text| !text.trim().is_empty()).collect();
+    if parts.len() > 1 {
+        parts.remove(0);
+    }
+    parts.dedup();
+    if parts.is_empty() { "the connection failed without a reason".into() } else { parts.join(": ") }
+}

@@ -1,0 +1,159 @@
+//! The one place that writes a run's journals. Lines arrive over a bounded channel; everything that
+//! is waiting goes out in one write per file; a line is acknowledged once it is in its file. The
+//! first failed write ends the writer, and every later line is refused.
+
+use std::io;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::record::{CreatedJob, Journal, Record, RunDir};
+
+use super::phase::PhaseKind;
+
+/// Lines that may wait; a disk slower than that holds back the workers, never the dispatcher.
+const WAITING: usize = 256;
+/// Lines written at once.
+const BATCH: usize = 128;
+
+enum Line {
+    Records(PhaseKind, Vec<Record>, oneshot::Sender<()>),
+    Job(CreatedJob, oneshot::Sender<()>),
+}
+
+/// The writer is gone because a file could not be written; [`Writer::finish`] has the reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WriterGone;
+
+/// Sends lines to the writer.
+#[derive(Clone)]
+pub(crate) struct Lines(mpsc::Sender<Line>);
+
+impl Lines {
+    /// Appends records; they are in the file when this returns.
+    pub(crate) async fn records(&self, phase: PhaseKind, records: Vec<Record>) -> Result<(), WriterGone> {
+        let (written, ack) = oneshot::channel();
+        self.send(Line::Records(phase, records, written), ack).await
+    }
+
+    /// Appends a line about a job; it is in the file when this returns.
+    pub(crate) async fn job(&self, job: CreatedJob) -> Result<(), WriterGone> {
+        let (written, ack) = oneshot::channel();
+        self.send(Line::Job(job, written), ack).await
+    }
+
+    async fn send(&self, line: Line, ack: oneshot::Receiver<()>) -> Result<(), WriterGone> {
+        self.0.send(line).await.map_err(|_| WriterGone)?;
+        ack.await.map_err(|_| WriterGone)
+    }
+}
+
+/// The running writer.
+pub(crate) struct Writer {
+    lines: Lines,
+    thread: JoinSet<io::Result<()>>,
+}
+
+/// Which journals a run needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Needed {
+    pub(crate) warmup: bool,
+    pub(crate) calibration: bool,
+    pub(crate) jobs: bool,
+}
+
+impl Writer {
+    /// Opens the journals, so that a folder that cannot be written is known before the first request.
+    pub(crate) fn start(dir: &RunDir, needed: Needed) -> io::Result<Self> {
+        let open = |wanted: bool, path| wanted.then(|| Journal::open(path)).transpose();
+        let mut files = Files {
+            records: Some(Journal::open(&dir.records())?),
+            warmup: open(needed.warmup, &dir.warmup())?,
+            calibration: open(needed.calibration, &dir.calibration())?,
+            jobs: open(needed.jobs, &dir.jobs())?,
+        };
+        let (sender, mut receiver) = mpsc::channel(WAITING);
+        let mut thread = JoinSet::new();
+        thread.spawn_blocking(move || {
+            let mut batch = Vec::new();
+            while let Some(line) = receiver.blocking_recv() {
+                batch.push(line);
+                while batch.len() < BATCH
+                    && let Ok(line) = receiver.try_recv()
+                {
+                    batch.push(line);
+                }
+                files.write(batch.drain(..))?;
+            }
+            files.sync()
+        });
+        Ok(Self { lines: Lines(sender), thread })
+    }
+
+    /// A handle for those who have lines to write.
+    pub(crate) fn lines(&self) -> Lines {
+        self.lines.clone()
+    }
+
+    /// Waits until every line is written; the first failure is the result. All handles must be gone.
+    pub(crate) async fn finish(self) -> io::Result<()> {
+        let Self { lines, mut thread } = self;
+        drop(lines);
+        match thread.join_next().await {
+            Some(Ok(result)) => result,
+            Some(Err(error)) => Err(io::Error::other(error)),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Files {
+    records: Option<Journal>,
+    warmup: Option<Journal>,
+    calibration: Option<Journal>,
+    jobs: Option<Journal>,
+}
+
+impl Files {
+    fn write(&mut self, lines: impl Iterator<Item = Line>) -> io::Result<()> {
+        let (mut measured, mut warmup, mut calibration, mut jobs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut acks = Vec::new();
+        for line in lines {
+            match line {
+                Line::Records(phase, records, written) => {
+                    match phase {
+                        PhaseKind::Measured => measured.extend(records),
+                        PhaseKind::Warmup => warmup.extend(records),
+                        PhaseKind::Calibration => calibration.extend(records),
+                    }
+                    acks.push(written);
+                }
+                Line::Job(job, written) => {
+                    jobs.push(job);
+                    acks.push(written);
+                }
+            }
+        }
+        append(&mut self.jobs, &jobs)?;
+        append(&mut self.records, &measured)?;
+        append(&mut self.warmup, &warmup)?;
+        append(&mut self.calibration, &calibration)?;
+        for ack in acks {
+            // who gave up waiting does not need the answer
+            ack.send(()).ok();
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        [&self.records, &self.warmup, &self.calibration, &self.jobs].into_iter().flatten().try_for_each(Journal::sync)
+    }
+}
+
+fn append<T: serde::Serialize>(journal: &mut Option<Journal>, items: &[T]) -> io::Result<()> {
+    match journal {
+        _ if items.is_empty() => Ok(()),
+        Some(journal) => journal.append(items),
+        None => Err(io::Error::other("a line came for a journal that was not opened")),
+    }
+}

@@ -1,0 +1,117 @@
+//! Files and links that are either the old ones or the new ones, never half of each.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::ReadError;
+
+/// Replaces the file at `path` by one with these bytes, which are on disk when this returns.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let temporary = beside(path);
+    let written = fill(&temporary, bytes).and_then(|()| fs_err::rename(&temporary, path));
+    if written.is_err() {
+        // the first error is the one to tell
+        drop(fs_err::remove_file(&temporary));
+        return written;
+    }
+    if let Some(folder) = path.parent() {
+        sync_folder(folder);
+    }
+    Ok(())
+}
+
+/// Replaces the file at `path` by the value as indented JSON with a final line feed.
+pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    let mut bytes = serde_json::to_vec_pretty(value)?;
+    bytes.push(b'\n');
+    write_atomic(path, &bytes)
+}
+
+/// Reads a JSON file; `None` when it does not exist.
+pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
+    match fs_err::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|source| ReadError::Json { path: path.to_owned(), message: source.to_string() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(ReadError::Io(error)),
+    }
+}
+
+/// Points the link at `path` to `target`, whether or not it was there before.
+pub(super) fn replace_link(path: &Path, target: &Path) -> io::Result<()> {
+    let temporary = beside(path);
+    symlink(target, &temporary)?;
+    fs_err::rename(&temporary, path).inspect_err(|_| drop(fs_err::remove_file(&temporary)))
+}
+
+#[cfg(unix)]
+fn symlink(target: &Path, link: &Path) -> io::Result<()> {
+    fs_err::os::unix::fs::symlink(target, link)
+}
+
+#[cfg(windows)]
+fn symlink(target: &Path, link: &Path) -> io::Result<()> {
+    fs_err::os::windows::fs::symlink_dir(target, link)
+}
+
+/// A hidden name in the same folder that no one else uses.
+pub(super) fn beside(path: &Path) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    path.with_file_name(name)
+}
+
+fn fill(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = fs_err::OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes a rename durable where the system can; it has happened already, so a refusal changes nothing.
+pub(super) fn sync_folder(folder: &Path) {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if let Ok(handle) = fs_err::File::open(folder) {
+        drop(handle.sync_all());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_atomic_write_replaces_the_file_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        write_atomic(&path, b"old").unwrap();
+        write_atomic(&path, b"new").unwrap();
+        assert_eq!(fs_err::read(&path).unwrap(), b"new");
+        assert_eq!(fs_err::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_write_into_a_missing_folder_names_the_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write_atomic(&folder.path().join("absent").join("run.json"), b"x").unwrap_err();
+        assert!(error.to_string().contains("absent"), "{error}");
+    }
+
+    #[test]
+    fn json_that_is_not_there_is_none_and_broken_json_names_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        assert_eq!(read_json::<u32>(&path).unwrap(), None);
+        write_json(&path, &7).unwrap();
+        assert_eq!(read_json::<u32>(&path).unwrap(), Some(7));
+        fs_err::write(&path, "{").unwrap();
+        assert!(read_json::<u32>(&path).unwrap_err().to_string().contains("run.json"));
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of execute: one run against a scripted server.
+#![cfg(test)]
+
+mod faults;
+mod jobs;
+mod loops;
+mod phases;
+mod setup;
+mod stops;
