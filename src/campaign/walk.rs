@@ -7,8 +7,7 @@ use indexmap::IndexMap;
 use super::host::{Host, Origin, Unready};
 use super::{Campaign, CampaignError, Outcome, RunOutcome};
 use crate::execute::Counts;
-use crate::plan::{Plan, RunPlan, Step, VariantPlan};
-use crate::scenario::model::Restart;
+use crate::plan::{Plan, RunPlan, ServerPlan, Step, VariantPlan};
 use crate::server::{Words, server_words};
 
 /// Walks the plan's steps, one run at a time. Servers come up when the first run needs them, and
@@ -123,7 +122,7 @@ impl Walk<'_> {
     }
 
     fn restarts_after_a_crash(&self) -> bool {
-        self.campaign.plan.server.as_ref().is_some_and(|server| server.restart == Restart::OnCrash)
+        self.campaign.plan.server.as_ref().is_some_and(ServerPlan::restarts_after_a_crash)
     }
 
     /// Remembers that a variant has no server and tells the user, once.
