@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::support::Served;
+
 const BINARY: &str = env!("CARGO_BIN_EXE_omni-bench");
 
 /// Seconds after which something that must come about has not.
@@ -441,4 +443,39 @@ fn a_server_started_by_hand_is_asked_for_and_waited_for() {
     let text = talk(&output);
     assert!(text.contains(&format!("simulate --port {port} --speed 100 --max-num-seqs 2 --step-execution")), "{text}");
     assert!(text.contains("stop it"), "{text}");
+}
+
+/// A GET over a connection of its own; gives the status.
+fn status(url: &str, path: &str) -> u16 {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n").unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    reply.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_resume_deletes_the_jobs_that_a_killed_campaign_left_on_the_server() {
+    let server = Served::simulator(&["--model", "Wan-AI/Wan2.2-T2V-A14B-Diffusers", "--speed", "0.05"]);
+    let video = with_url(server.url())
+        .replace("Qwen/Qwen-Image", "Wan-AI/Wan2.2-T2V-A14B-Diffusers")
+        .replace("t2i", "t2v")
+        .replace("num_inference_steps = 2", "num_inference_steps = 2, num_frames = 9, fps = 8");
+    let bench = Bench::new(&video);
+    let mut child = bench.spawn(&[]);
+    let jobs = bench.latest().join("runs/v/A/c1/jobs.jsonl");
+    let line = until("a job", || fs_err::read_to_string(&jobs).ok().filter(|text| text.ends_with('\n')));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let job: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    let path = format!("/v1/videos/{}", job["job_id"].as_str().unwrap());
+    assert_eq!(status(server.url(), &path), 200);
+
+    let child = bench.spawn(&["--resume", "results/small/latest"]);
+    until("the end of the job", || (status(server.url(), &path) == 404).then_some(()));
+    signal(&child, rustix::process::Signal::INT);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", talk(&output));
+    assert!(bench.latest().join("runs/v/A/c1.attempt-1/jobs.jsonl").is_file());
 }
