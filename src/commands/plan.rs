@@ -38,13 +38,7 @@ pub(super) fn run(args: &PlanArgs, ui: Ui) -> Exit {
             }
         },
     };
-    match ui.data(&text) {
-        Ok(()) => Exit::Fine,
-        Err(error) => {
-            ui.error(&format!("the plan cannot be written: {error}"));
-            Exit::Results
-        }
-    }
+    ui.print(&text)
 }
 
 /// The plan as `plan --format json` prints it.
@@ -168,8 +162,8 @@ fn totals(plan: &Plan) -> String {
 fn duration(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {
-        0..10 => format!("{seconds:.1} s"),
-        10..60 => format!("{whole} s"),
+        _ if seconds < 9.95 => format!("{seconds:.1} s"),
+        0..60 => format!("{whole} s"),
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
     }

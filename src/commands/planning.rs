@@ -5,12 +5,13 @@ use crate::cli::ScenarioArgs;
 use crate::diagnostic::Problem;
 use crate::exit::Exit;
 use crate::plan::{self, Hosting, Plan, PlanInput, VariantPlan};
-use crate::scenario::{self, LoadOptions, Loaded, Scenario};
+use crate::scenario::{Loaded, Scenario};
 use crate::simulator::Settings;
 use crate::workload::{self, Class, Data, Dataset};
 
 use super::Ui;
 use super::estimate::Estimator;
+use super::load::load;
 
 /// Time base of the simulator when neither scenario nor command line says.
 const DEFAULT_SPEED: f64 = 20.0;
@@ -35,8 +36,10 @@ pub(super) struct Wanted<'a> {
 /// A scenario that can be carried out.
 pub(super) struct Planned {
     /// The scenario with the places of its keys.
+    #[expect(dead_code, reason = "`run` carries the plan out with it")]
     pub(super) loaded: Loaded,
     /// Its datasets with their rows.
+    #[expect(dead_code, reason = "`run` carries the plan out with it")]
     pub(super) data: Data,
     /// What will be done.
     pub(super) plan: Plan,
@@ -44,12 +47,7 @@ pub(super) struct Planned {
 
 /// Loads and plans, or tells every problem found on stderr.
 pub(super) fn prepare(wanted: &Wanted<'_>, ui: Ui) -> Result<Planned, Exit> {
-    let options =
-        LoadOptions { file: wanted.scenario.scenario.clone(), set: wanted.scenario.set.clone(), env: environment() };
-    let loaded = scenario::load(&options).map_err(|broken| {
-        Ui::talk(&broken.render(ui.color));
-        Exit::Usage
-    })?;
+    let loaded = load(wanted.scenario, ui)?;
     let refused = |problems: &[Problem]| {
         Ui::talk(&loaded.render(problems, ui.color));
         Exit::Usage
@@ -106,11 +104,4 @@ fn simulator_problem(scenario: &Scenario) -> Option<Problem> {
     let profile = scenario.simulator.profile.clone()?;
     let error = Settings { profile: Some(profile), ..Settings::default() }.check().err()?;
     Some(Problem::value("simulator.profile", error))
-}
-
-/// The process environment, as far as it is text.
-fn environment() -> Vec<(String, String)> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect()
 }

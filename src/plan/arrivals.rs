@@ -91,7 +91,7 @@ mod tests {
         let traffic = TrafficPlan { requests: count as u64, max_concurrency: None, request_rate, arrivals, seed };
         let requests: Vec<Request> = (0..count).map(request).collect();
         let due = due_times(&traffic, &requests).unwrap();
-        assert_eq!(due[0], 0.0, "the first request is due at once");
+        assert_eq!(due[0].to_bits(), 0, "the first request is due at once");
         due.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
 

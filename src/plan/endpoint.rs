@@ -1,5 +1,6 @@
 //! `[endpoint]` and `[variants.endpoint]` laid over each other, with every default in place.
 
+use indexmap::IndexMap;
 use url::Url;
 
 use super::types::{EndpointPlan, PollPlan, ReadyPlan, TimeoutPlan};
@@ -38,14 +39,7 @@ pub(super) fn resolve(
     }
     let mut headers = base.headers.clone();
     headers.extend(own.headers.clone());
-    for (name, variable) in &headers {
-        let place = at(own.headers.contains_key(name), "headers").key(name);
-        if name.parse::<http::HeaderName>().is_err() {
-            problems.push(Problem::key(place, format!("`{name}` is not the name of a header")));
-        } else if variable.is_empty() {
-            problems.push(Problem::value(place, "the environment variable that holds the value has no name"));
-        }
-    }
+    check_headers(&headers, |name| at(own.headers.contains_key(name), "headers"), problems);
     let mut extra_body = base.extra_body.clone();
     extra_body.extend(own.extra_body.clone());
     let plan = EndpointPlan {
@@ -79,6 +73,21 @@ pub(super) fn resolve(
         }
     }
     plan
+}
+
+fn check_headers(
+    headers: &IndexMap<String, String>,
+    at: impl Fn(&str) -> KeyPath,
+    problems: &mut Vec<Problem>,
+) {
+    for (name, variable) in headers {
+        let place = at(name).key(name);
+        if name.parse::<http::HeaderName>().is_err() {
+            problems.push(Problem::key(place, format!("`{name}` is not the name of a header")));
+        } else if variable.is_empty() {
+            problems.push(Problem::value(place, "the environment variable that holds the value has no name"));
+        }
+    }
 }
 
 fn api(path: Option<&String>, task: Task, at: &KeyPath, problems: &mut Vec<Problem>) -> Api {

@@ -19,6 +19,10 @@ const OWN_FIELDS: [(&str, &str); 3] = [
 /// Fields that a dataset may carry and that are not sent as they are.
 const DATASET_FIELDS: [&str; 4] = ["slo_ms", "num_outputs_per_prompt", "size", "prompt"];
 
+/// Fields whose type is already checked when they are read.
+const TYPED_FIELDS: [&str; 8] =
+    ["width", "height", "num_inference_steps", "num_frames", "fps", "negative_prompt", "n", "seed"];
+
 /// Checks a table of fields as written; `at` is the table's place.
 pub(super) fn check(
     api: Api,
@@ -52,7 +56,7 @@ pub(super) fn one(api: Api, allow_unknown: bool, at: &KeyPath, key: &str, value:
     if !is_known_field(api, key) {
         return (!allow_unknown).then(|| ignored(api, at, key));
     }
-    let kind = field(api, key)?.kind;
+    let kind = field(api, key).filter(|_| !TYPED_FIELDS.contains(&key))?.kind;
     let fits = match kind {
         FieldKind::Any => true,
         // a form sends numbers as text anyway

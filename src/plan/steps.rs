@@ -216,10 +216,10 @@ mod tests {
     ) -> (String, u32) {
         let names = ["a", "b", "c"];
         let mut ids = Vec::new();
-        for variant in 0..variants {
+        for (variant, name) in names.iter().enumerate().take(variants) {
             for cell in 0..cells {
                 for repeat in 1..=repeats {
-                    ids.push((format!("{}{cell}.{repeat}", names[variant]), variant, cell, repeat));
+                    ids.push((format!("{name}{cell}.{repeat}"), variant, cell, repeat));
                 }
             }
         }

@@ -156,6 +156,9 @@ impl Assignment<'_> {
             data: Data::Text(text.to_owned()),
             mark: Some(Mark { layer: self.index, key: None, value: at..self.text.len() }),
         };
+        // spaces around a value matter only to text
+        let at = at + (text.len() - text.trim_start().len());
+        let text = text.trim();
         let parsed = match parse_toml_value(text) {
             Ok(parsed) => parsed,
             // what cannot be text was meant as a value and is wrong as one

@@ -22,6 +22,8 @@ use crate::media::{ImageFormat, ImageInfo};
 const MAX_PIXELS: u64 = 8192 * 8192;
 /// WebP knows no longer side.
 const MAX_SIDE: u32 = 16_383;
+/// Most pictures of one request where the endpoint itself sets no bound.
+const MAX_COUNT: u32 = 1000;
 /// Most reference pictures of one request.
 const MAX_REFERENCES: usize = 16;
 const SYSTEM_PROMPTS: [&str; 6] =
@@ -49,8 +51,11 @@ pub(crate) async fn json_object(request: Request) -> Result<Map<String, Value>, 
 /// Refuses what would not fit the simulator's memory.
 pub(crate) fn check_area(width: u32, height: u32, count: u32) -> Result<(), Refusal> {
     let pixels = u64::from(width) * u64::from(height) * u64::from(count.max(1));
-    if width > MAX_SIDE || height > MAX_SIDE || pixels > MAX_PIXELS {
-        return Err(Refusal::field("size", format!("size: {width}x{height} exceeds the maximum generated image size")));
+    if width > MAX_SIDE || height > MAX_SIDE || count > MAX_COUNT || pixels > MAX_PIXELS {
+        return Err(Refusal::field(
+            "size",
+            format!("size: {count} of {width}x{height} exceed the maximum generated image size"),
+        ));
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 //! cost model, so that everything can be tried without a GPU. Shares no wire type with `endpoint`.
 //!
 //! A bound listener, [`Settings`] and a shutdown future go in; HTTP replies with valid media come out. All times
-//! it reports are modelled seconds; on the wall they pass `speed` times faster.
+//! it reports are modelled seconds; on the wall they pass `speed` times faster. A request that names no shape gets
+//! the defaults of its cost model (`profiles`), and a video without a rate 24 frames a second.
 
 mod chat;
 mod cost;

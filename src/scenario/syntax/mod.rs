@@ -1,6 +1,7 @@
 //! The two syntaxes of a scenario file. In: text of bounded size. Out: one document tree with the
 //! place of every key and value, or what is wrong with the text and where. Knows no scenario key.
 
+mod locate;
 mod toml;
 mod yaml;
 

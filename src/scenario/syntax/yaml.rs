@@ -3,18 +3,17 @@
 use std::ops::Range;
 
 use indexmap::IndexMap;
-use saphyr::{LoadableYamlNode, MarkedYaml, Marker, YamlData};
+use saphyr::{LoadableYamlNode, MarkedYaml, YamlData};
 use serde_yaml::Value;
 
 use super::super::node::{Data, Mark, Node};
-use super::{Fault, MOST_LEVELS, too_deep};
+use super::locate::{Offsets, deep_line, locate};
+use super::{Fault, too_deep};
 
 pub(super) fn parse(text: &str, layer: usize) -> Result<Node, Vec<Fault>> {
-    let offsets = Offsets::new(text);
     deep_line(text).map_or(Ok(()), |range| Err(vec![too_deep(Some(range))]))?;
-    let value: Value = serde_yaml::from_str(text).map_err(|error| vec![syntax(&error, text, &offsets)])?;
-    // the locator recurses: it only ever sees text whose depth serde_yaml (128 levels) has accepted
-    let marked = MarkedYaml::load_from_str(text).unwrap_or_default();
+    let value: Value = serde_yaml::from_str(text).map_err(|error| vec![syntax(&error, text)])?;
+    let (marked, offsets) = locate(text);
     let mut reader = Reader { layer, offsets: &offsets, faults: Vec::new() };
     let mut root = match (marked.first(), &value) {
         (_, Value::Null) => Node::empty_table(),
@@ -24,77 +23,12 @@ pub(super) fn parse(text: &str, layer: usize) -> Result<Node, Vec<Fault>> {
     if reader.faults.is_empty() { Ok(root) } else { Err(reader.faults) }
 }
 
-/// Places as bytes; the locator counts characters.
-struct Offsets<'a> {
-    text: &'a str,
-    /// Byte offset of every character; empty for ASCII text, where both are the same.
-    characters: Vec<usize>,
-}
-
-impl<'a> Offsets<'a> {
-    fn new(text: &'a str) -> Self {
-        let characters = if text.is_ascii() { Vec::new() } else { text.char_indices().map(|(at, _)| at).collect() };
-        Self { text, characters }
-    }
-
-    fn byte(&self, character: usize) -> usize {
-        let offset = if self.characters.is_empty() { Some(character) } else { self.characters.get(character).copied() };
-        offset.unwrap_or(self.text.len()).min(self.text.len())
-    }
-
-    fn range(&self, start: Marker, end: Marker) -> Range<usize> {
-        let from = self.byte(start.index());
-        let to = self.byte(end.index()).max(from);
-        // the locator ends a flow list or table before its closing bracket
-        let bytes = self.text.as_bytes();
-        let closes = matches!((bytes.get(from), bytes.get(to)), (Some(b'['), Some(b']')) | (Some(b'{'), Some(b'}')));
-        from..to + usize::from(closes)
-    }
-}
-
-/// The first line that is nested deeper than any scenario needs, found before a parser recurses into
-/// it or spends time that grows with the square of the depth. Flow brackets are counted wherever they
-/// stand, also in quotes, so their limit is far above the exact one that is checked on the tree.
-fn deep_line(text: &str) -> Option<Range<usize>> {
-    const MOST_BRACKETS: usize = 256;
-    let mut indents: Vec<usize> = Vec::new();
-    let (mut start, mut brackets) = (0, 0_usize);
-    for line in text.split_inclusive('\n') {
-        let range = start..start + line.trim_end().len();
-        start += line.len();
-        for character in line.chars() {
-            match character {
-                '[' | '{' => brackets += 1,
-                ']' | '}' => brackets = brackets.saturating_sub(1),
-                _ => {}
-            }
-            if brackets > MOST_BRACKETS {
-                return Some(range);
-            }
-        }
-        let content = line.trim_start_matches(' ');
-        if content.trim().is_empty() {
-            continue;
-        }
-        let indent = line.len() - content.len();
-        while indents.last().is_some_and(|open| *open >= indent) {
-            indents.pop();
-        }
-        indents.push(indent);
-        let compact = content.split_whitespace().take_while(|word| matches!(*word, "-" | "?" | ":")).count();
-        if indents.len() + compact > MOST_LEVELS {
-            return Some(range);
-        }
-    }
-    None
-}
-
-fn syntax(error: &serde_yaml::Error, text: &str, offsets: &Offsets<'_>) -> Fault {
+fn syntax(error: &serde_yaml::Error, text: &str) -> Fault {
     let message = without_places(&error.to_string());
     if message.contains("duplicate entry") {
         // the locator is stricter about where: it stops at the second key itself
         if let Err(second) = MarkedYaml::load_from_str(text) {
-            let start = offsets.byte(second.marker().index());
+            let start = Offsets::new(text).byte(second.marker().index());
             let rest = text.split_at_checked(start).map_or("", |(_, rest)| rest);
             let length = rest.find([':', '\n']).unwrap_or(rest.len());
             return Fault::new("this key is already there", Some(start..start + length));
@@ -110,7 +44,7 @@ fn syntax(error: &serde_yaml::Error, text: &str, offsets: &Offsets<'_>) -> Fault
         return too_deep(range);
     }
     if message.contains("more than one document") {
-        let documents = MarkedYaml::load_from_str(text).unwrap_or_default();
+        let (documents, offsets) = locate(text);
         let second = documents.get(1).map(|second| offsets.range(second.span.start, second.span.end));
         return Fault::new("a scenario is one YAML document, and here begins another", range.or(second));
     }
@@ -308,14 +242,5 @@ mod tests {
         // what was merged points at where it was written
         assert_eq!(spelled("list[1].inner.a"), ("a", "[1, 2.5, .inf]"));
         assert_eq!(spelled("plain"), ("plain", "yes"));
-    }
-
-    #[test]
-    fn a_staircase_of_blocks_is_refused_before_any_parser_sees_it() {
-        assert!(deep_line(SAMPLE).is_none());
-        assert!(deep_line(&"- ".repeat(100_000)).is_some());
-        assert!(deep_line(&"a: {".repeat(100_000)).is_some());
-        let stairs: String = (0..100).map(|level| " ".repeat(level) + "a:\n").collect();
-        assert!(deep_line(&stairs).is_some());
     }
 }

@@ -8,7 +8,7 @@ use crate::support::Sandbox;
 fn plan(more: &str, arguments: &[&str]) -> (Option<i32>, String, String) {
     let sandbox = Sandbox::new();
     let text = format!("{HEAD}{DATASET_A}{DATASET_C}{more}");
-    std::fs::write(sandbox.path().join("scenario.toml"), text).unwrap();
+    fs_err::write(sandbox.path().join("scenario.toml"), text).unwrap();
     let output = sandbox.omni_bench(&[&["plan", "scenario.toml"], arguments].concat());
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
@@ -71,7 +71,9 @@ fn every_problem_is_shown_at_its_place_and_nothing_is_planned() {
         "[datasets.B]\nsource = 'trace'\npath = 'none.txt'\n[traffic]\nrepeats = 0\n[matrix]\ndataset = ['A', 'D']\n";
     let (code, out, err) = plan(more, &[]);
     assert_eq!((code, out.as_str()), (Some(2), ""));
-    for part in ["there is no file", "traffic", "there is no dataset `D`", "scenario.toml:"] {
+    for part in
+        ["there is no file", "every run is carried out at least once", "there is no dataset `D`", "scenario.toml:"]
+    {
         assert!(err.contains(part), "{part}\n{err}");
     }
     let (code, _, err) = plan("", &["--only", "default/B/*"]);

@@ -170,13 +170,8 @@ fn extra_fields_are_checked_for_every_variant_and_told_once() {
         [
             "endpoint.extra_body.guardrails: `/v1/images/generations` ignores the field `guardrails`",
             "endpoint.extra_body.width: `width` must be a whole number of at least 1, not `w`",
-            "endpoint.extra_body.width: `width` is a whole number on `/v1/images/generations`, not `w`",
             "variants[1].endpoint.extra_body.nope: `/v1/images/generations` ignores the field `nope`",
-        ][..2]
-            .iter()
-            .chain(&["variants[1].endpoint.extra_body.nope: `/v1/images/generations` ignores the field `nope`"])
-            .copied()
-            .collect::<Vec<_>>()
+        ]
     );
 }
 

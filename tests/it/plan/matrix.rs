@@ -211,13 +211,11 @@ fn a_server_restarted_per_repeat_is_compared_in_blocks() {
 
 /// A scenario with shuffled axis lists.
 fn scenario_with(caps: &[u32], seeds: &[u64], sizes: &[&str], variants: &[&str]) -> Scenario {
-    let mut text = format!("{HEAD}{DATASET_A}{DATASET_C}");
-    for variant in variants {
-        text += &format!("[[variants]]\nname = '{variant}'\n");
-    }
-    text +=
-        &format!("[traffic]\nrepeats = 2\n[matrix]\nmax_concurrency = {caps:?}\nseed = {seeds:?}\nsize = {sizes:?}\n");
-    read(&text)
+    let variants: Vec<String> = variants.iter().map(|name| format!("[[variants]]\nname = '{name}'\n")).collect();
+    read(&format!(
+        "{HEAD}{DATASET_A}{DATASET_C}{}[traffic]\nrepeats = 2\n[matrix]\nmax_concurrency = {caps:?}\nseed = {seeds:?}\nsize = {sizes:?}\n",
+        variants.concat()
+    ))
 }
 
 proptest! {

@@ -11,7 +11,7 @@ struct Trace {
 impl Trace {
     fn new(name: &str, text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(name), text).unwrap();
+        fs_err::write(folder.path().join(name), text).unwrap();
         Self { folder }
     }
 
@@ -86,8 +86,9 @@ fn bad_rows_are_counted_and_told_with_their_lines() {
 
 #[test]
 fn time_stamps_are_replayed_in_order_from_zero() {
-    let stamped = |stamps: &[&str]| -> String {
-        stamps.iter().enumerate().map(|(i, t)| format!("Request(prompt='{i}'{t})\n")).collect()
+    let stamped = |stamps: &[&str]| {
+        let rows = stamps.iter().enumerate().map(|(i, stamp)| format!("Request(prompt='{i}'{stamp})\n"));
+        rows.collect::<Vec<_>>().concat()
     };
     let text = stamped(&[", timestamp=1000.0", ", timestamp=1000.5", ", timestamp=1000.2", ", timestamp=1002.0"]);
     let trace = Trace::new("t.txt", &text);
@@ -140,7 +141,7 @@ fn data_is_identified_by_its_checksum_and_hashed_by_what_it_sends() {
 #[test]
 fn several_files_are_one_trace() {
     let trace = Trace::new("a.txt", THREE);
-    std::fs::write(trace.path("b.csv"), "prompt,width,height\nd,16,16\n").unwrap();
+    fs_err::write(trace.path("b.csv"), "prompt,width,height\nd,16,16\n").unwrap();
     let text =
         format!("{HEAD}[datasets.T]\nsource = 'trace'\npath = ['{}', '{}']\n", trace.path("b.csv"), trace.path("a*"));
     let (_, phases) = first_phases(&text);

@@ -109,6 +109,12 @@ fn every_unknown_key_of_a_table_is_told() {
 }
 
 #[test]
+fn a_list_is_not_read_into_a_table_by_position() {
+    let told = Folder::with(&[("x.yaml", "model: [id, t2i]\nvariants: [[a]]\n")]).refused(&["x.yaml"]);
+    assert_eq!(told.matches("expected a table, found a list").count(), 2, "{told}");
+}
+
+#[test]
 fn a_flood_of_problems_is_cut_off_and_says_so() {
     let text = (0..20_000).map(|n| format!("k{n} = 1")).collect::<Vec<_>>().join("\n");
     let told = Folder::with(&[("x.toml", &text)]).refused(&["x.toml"]);
