@@ -71,7 +71,9 @@ impl Campaign<'_> {
         (manifest.state, manifest.reason) = match &outcome {
             RunOutcome::Failed(why) => (RunState::Failed, Some(why.clone())),
             RunOutcome::Interrupted => (RunState::Interrupted, Some("stopped by the user".into())),
-            RunOutcome::Complete(_) | RunOutcome::Already | RunOutcome::NotRun(_) => (RunState::Complete, None),
+            RunOutcome::Complete(_) | RunOutcome::Already | RunOutcome::NotRun(_) | RunOutcome::NotSelected => {
+                (RunState::Complete, None)
+            }
         };
         dir.write_manifest(&manifest)?;
         (self.on_run_end)(run)?;

@@ -12,7 +12,6 @@ use super::host::{Host, Origin, Unready, given_url, simulated_speed};
 use crate::execute::Secrets;
 use crate::plan::{ReadyPlan, ServerPlan, VariantPlan};
 use crate::record::{ServerFacts, write_json};
-use crate::scenario::model::ServerMode;
 use crate::server::{
     ENVIRONMENT_FORMAT, Environment, Launch, Probe, Readiness, Served, ServerProcess, Words, choose_model, free_port,
     server_words, shell_line,
@@ -79,10 +78,8 @@ impl Campaign<'_> {
         }
         match &self.plan.server {
             None => Ok(Rising { origin: Origin::Given, url: given_url(variant)?, command: None, folder: None }),
-            Some(server) => match server.mode {
-                ServerMode::Launch => self.launch(server, variant),
-                ServerMode::Manual => self.ask_for(server, variant),
-            },
+            Some(server) if server.is_manual() => self.ask_for(server, variant),
+            Some(server) => self.launch(server, variant),
         }
     }
 

@@ -10,6 +10,6 @@ mod types;
 mod walk;
 
 pub use host::InProcess;
-pub use resume::{ResumeError, check_resume};
+pub use resume::{ResumeError, resumed};
 pub use types::{Campaign, CampaignError, Outcome, RunOutcome, Say, StartSimulator};
 pub use walk::walk;

@@ -1,8 +1,8 @@
-//! Whether a results folder may be completed by a plan.
+//! Completing a results folder: whether a plan may, and what the folder then holds.
 
 use serde_json::Value;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Step};
 use crate::record::{ReadError, ResultsDir};
 
 /// Why a folder cannot be completed by a plan.
@@ -24,15 +24,41 @@ pub enum ResumeError {
     },
 }
 
-/// Checks that the folder's plan is this plan.
-pub fn check_resume(dir: &ResultsDir, plan: &Plan) -> Result<(), ResumeError> {
+/// The plan of the folder together with this one, which may select other runs of the same scenario.
+pub fn resumed(dir: &ResultsDir, plan: &Plan) -> Result<Plan, ResumeError> {
     let stored = dir.read_plan()?;
     if stored.plan_hash == plan.plan_hash {
-        return Ok(());
+        return Ok(united(stored, plan));
     }
     let differing = differing(&as_object(&stored), &as_object(plan)).join(", ");
     let differing = if differing.is_empty() { "its hash only".into() } else { differing };
     Err(ResumeError::OtherPlan { folder: dir.path().display().to_string(), differing })
+}
+
+/// Both selections of one scenario. Runs that are new come after those that are there.
+fn united(mut stored: Plan, plan: &Plan) -> Plan {
+    if stored.runs.iter().all(|run| plan.run(&run.id).is_some()) {
+        return plan.clone();
+    }
+    let new: Vec<_> = plan.runs.iter().filter(|run| stored.run(&run.id).is_none()).cloned().collect();
+    if new.is_empty() {
+        return stored;
+    }
+    let is_new = |step: &&Step| match step {
+        Step::Run { id } => stored.run(id).is_none(),
+        Step::StartServer { .. } | Step::StopServer { .. } => true,
+    };
+    let steps: Vec<Step> = plan.steps.iter().filter(is_new).cloned().collect();
+    let variants: Vec<_> =
+        plan.variants.iter().filter(|variant| stored.variant(&variant.name).is_none()).cloned().collect();
+    stored.runs.extend(new);
+    stored.steps.extend(steps);
+    stored.starts += plan.starts;
+    stored.variants.extend(variants);
+    for (name, dataset) in &plan.datasets {
+        stored.datasets.entry(name.clone()).or_insert_with(|| dataset.clone());
+    }
+    stored
 }
 
 fn as_object(plan: &Plan) -> serde_json::Map<String, Value> {

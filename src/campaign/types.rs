@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::InProcess;
 use crate::execute::{Counts, Progress, Secrets, Stop};
-use crate::plan::{Phases, Plan, RunPlan, VariantPlan};
+use crate::plan::{Phases, Plan, RunPlan, Step, VariantPlan};
 use crate::record::ResultsDir;
 use crate::server::CommandError;
 
@@ -19,8 +19,10 @@ pub type StartSimulator<'a> = dyn Fn(&VariantPlan) -> io::Result<InProcess> + 'a
 
 /// Everything a campaign needs; what belongs to later stages enters as a function.
 pub struct Campaign<'a> {
-    /// What to do.
+    /// What the folder holds when everything is done.
     pub plan: &'a Plan,
+    /// What to do now.
+    pub steps: &'a [Step],
     /// Where results go; exists.
     pub dir: &'a ResultsDir,
     /// The requests of a run.
@@ -77,6 +79,8 @@ pub enum RunOutcome {
     Interrupted,
     /// It was not started; why.
     NotRun(String),
+    /// It was not asked for this time.
+    NotSelected,
 }
 
 /// How a campaign ended.

@@ -7,8 +7,7 @@ use indexmap::IndexMap;
 use super::host::{Host, Origin, Unready};
 use super::{Campaign, CampaignError, Outcome, RunOutcome};
 use crate::execute::Counts;
-use crate::plan::{Plan, RunPlan, Step, VariantPlan};
-use crate::scenario::model::Restart;
+use crate::plan::{Plan, RunPlan, ServerPlan, Step, VariantPlan};
 use crate::server::{Words, server_words};
 
 /// Walks the plan's steps, one run at a time. Servers come up when the first run needs them, and
@@ -46,7 +45,7 @@ struct Walk<'c> {
 
 impl Walk<'_> {
     async fn steps(&mut self) -> Result<(), CampaignError> {
-        let steps = &self.campaign.plan.steps;
+        let steps = self.campaign.steps;
         for (position, step) in steps.iter().enumerate() {
             match step {
                 Step::StartServer { variant } => drop(self.down.remove(variant)),
@@ -70,7 +69,7 @@ impl Walk<'_> {
 
     async fn run(&mut self, run: &RunPlan) -> Result<RunOutcome, CampaignError> {
         let campaign = self.campaign;
-        if campaign.dir.run(&run.id).is_complete(&run.key, &campaign.plan.plan_hash) {
+        if campaign.is_complete(run) {
             return Ok(RunOutcome::Already);
         }
         if campaign.stop.is_requested() {
@@ -82,7 +81,8 @@ impl Walk<'_> {
         let Some(variant) = campaign.plan.variant(&run.variant) else {
             return Ok(RunOutcome::NotRun(format!("the plan has no variant `{}`", run.variant)));
         };
-        let place = (self.ended.len() + 1, campaign.plan.runs.len());
+        let of = campaign.steps.iter().filter(|step| matches!(step, Step::Run { .. })).count();
+        let place = (self.ended.len() + 1, of);
         match self.host(variant).await? {
             Ok(host) => campaign.carry_out(run, variant, host, place).await,
             Err(why) => Ok(RunOutcome::NotRun(why)),
@@ -119,11 +119,11 @@ impl Walk<'_> {
         let plan = self.campaign.plan;
         let Step::Run { id } = step else { return false };
         let run = plan.run(id).filter(|_| self.halted.is_none());
-        run.is_some_and(|run| !self.campaign.dir.run(id).is_complete(&run.key, &plan.plan_hash))
+        run.is_some_and(|run| !self.campaign.is_complete(run))
     }
 
     fn restarts_after_a_crash(&self) -> bool {
-        self.campaign.plan.server.as_ref().is_some_and(|server| server.restart == Restart::OnCrash)
+        self.campaign.plan.server.as_ref().is_some_and(ServerPlan::restarts_after_a_crash)
     }
 
     /// Remembers that a variant has no server and tells the user, once.
@@ -147,18 +147,20 @@ impl Walk<'_> {
                 self.campaign.note(&format!("`{id}` is complete already"));
                 false
             }
-            RunOutcome::Interrupted => false,
+            RunOutcome::Interrupted | RunOutcome::NotSelected => false,
         };
         if bad && self.campaign.fail_fast && self.halted.is_none() {
             self.halted = Some(format!("not started after `{id}` failed (--fail-fast)"));
         }
     }
 
-    fn outcome(mut self) -> Outcome {
+    fn outcome(&self) -> Outcome {
         let plan = self.campaign.plan;
-        let absent = || RunOutcome::NotRun("no step of the plan runs it".into());
-        let runs: IndexMap<String, RunOutcome> =
-            plan.runs.iter().map(|run| (run.id.clone(), self.ended.remove(&run.id).unwrap_or_else(absent))).collect();
+        let absent = |run: &RunPlan| {
+            if self.campaign.is_complete(run) { RunOutcome::Already } else { RunOutcome::NotSelected }
+        };
+        let ended = |run: &RunPlan| self.ended.get(&run.id).cloned().unwrap_or_else(|| absent(run));
+        let runs: IndexMap<String, RunOutcome> = plan.runs.iter().map(|run| (run.id.clone(), ended(run))).collect();
         Outcome { runs, interrupted: self.campaign.stop.is_requested() }
     }
 }
@@ -169,6 +171,10 @@ pub(super) const fn missed(counts: Counts) -> u64 {
 }
 
 impl Campaign<'_> {
+    fn is_complete(&self, run: &RunPlan) -> bool {
+        self.dir.run(&run.id).is_complete(&run.key, &self.plan.plan_hash)
+    }
+
     /// Ends a server that this tool started. A person is asked to end theirs, and waited for when
     /// more is to come: the next server may have the same URL and must not be mistaken for this one.
     async fn part_with(&self, variant: &str, host: Host, more: bool) {

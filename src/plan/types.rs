@@ -225,6 +225,18 @@ pub struct ServerPlan {
     pub restart: Restart,
 }
 
+impl ServerPlan {
+    /// Whether a person starts it when asked.
+    pub const fn is_manual(&self) -> bool {
+        matches!(self.mode, ServerMode::Manual)
+    }
+
+    /// Whether it is started anew after it ended by itself.
+    pub const fn restarts_after_a_crash(&self) -> bool {
+        matches!(self.restart, Restart::OnCrash)
+    }
+}
+
 /// One run: a point of the matrix and a repeat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunPlan {

@@ -111,39 +111,16 @@ fn relative_to_here(folder: PathBuf) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Task;
-    use crate::scenario::model::Order;
 
     fn plan() -> Plan {
-        Plan {
-            format: PLAN_FORMAT,
-            tool_version: "0.1.0".into(),
-            scenario: "qwen-image".into(),
-            title: "Qwen-Image".into(),
-            description: None,
-            tags: Vec::new(),
-            plan_hash: "0123456789abcdef".into(),
-            model: "m".into(),
-            task: Task::T2i,
-            simulated: false,
-            speed: 1.0,
-            simulator_profile: None,
-            simulator_noise: 0.0,
-            environment: indexmap::IndexMap::new(),
-            server: None,
-            variants: Vec::new(),
-            datasets: indexmap::IndexMap::new(),
-            varying: Vec::new(),
-            repeats: 1,
-            order: Order::Interleaved,
-            runs: Vec::new(),
-            steps: Vec::new(),
-            starts: 0,
-            slo: None,
-            allow_failures: 0,
-            compare: None,
-            page: None,
-        }
+        serde_json::from_value(serde_json::json!({
+            "format": PLAN_FORMAT, "tool_version": "0.1.0", "scenario": "qwen-image", "title": "Qwen-Image",
+            "description": null, "tags": [], "plan_hash": "0123456789abcdef", "model": "m", "task": "t2i",
+            "simulated": false, "speed": 1.0, "simulator_profile": null, "simulator_noise": 0.0, "environment": {},
+            "server": null, "variants": [], "datasets": {}, "varying": [], "repeats": 1, "order": "interleaved",
+            "runs": [], "steps": [], "starts": 0, "slo": null, "allow_failures": 0, "compare": null, "page": null,
+        }))
+        .unwrap()
     }
 
     fn time() -> Timestamp {

@@ -15,13 +15,13 @@ use jiff::Timestamp;
 
 use super::planning::{Planned, Wanted, prepare};
 use super::{Ui, simulated};
-use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, check_resume, walk};
+use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
 use crate::cli::RunArgs;
 use crate::endpoint::job_path;
 use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
 use crate::plan::{Plan, phases};
-use crate::record::ResultsDir;
+use crate::record::{ResultsDir, write_json};
 use crate::server::host_name;
 
 /// An error to tell, and the code to end with.
@@ -63,26 +63,24 @@ pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
 }
 
 fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned) -> Result<Exit, Failure> {
-    let plan = &planned.plan;
-    let secrets = secrets(plan, ui)?;
+    let secrets = secrets(&planned.plan, ui)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
         .enable_all()
         .build()
         .map_err(|error| Failure::new(Exit::RunFailed, &format!("the runtime cannot be started: {error}")))?;
-    let dir = results_dir(args, plan, ui)?;
+    let (dir, plan) = results_dir(args, &planned.plan, ui)?;
+    let (dir, plan) = (&dir, &plan);
     ui.note(&format!("results: {}", dir.path().display()));
     let summaries = RefCell::new(BTreeMap::new());
-    let outcome = {
-        let job = Job { args, ui, planned, dir: &dir, secrets: &secrets };
-        runtime.block_on(job.campaign(&summaries))
-    };
+    let job = Job { args, ui, planned, plan, dir, secrets: &secrets };
+    let outcome = runtime.block_on(job.campaign(&summaries));
     // a second Ctrl-C leaves tasks behind, which are not waited for
     runtime.shutdown_background();
     let Some(outcome) = outcome? else { return Ok(Exit::Interrupted) };
-    let results = outputs::collect(plan, &dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
-    outputs::write(plan, &dir, &results).map_err(Failure::results)?;
-    page::write(args, planned, &dir, &results, ui).map_err(Failure::results)?;
+    let results = outputs::collect(plan, dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
+    outputs::write(plan, dir, &results).map_err(Failure::results)?;
+    job.write_page(&results).map_err(Failure::results)?;
     ui.data(&crate::report::terminal(plan, &results, ui.color_out, width())).map_err(Failure::results)?;
     ui.note(&format!("results: {}", dir.path().display()));
     Ok(verdict::verdict(plan, &outcome, &results, ui))
@@ -112,28 +110,32 @@ fn secrets(plan: &Plan, ui: Ui) -> Result<BTreeMap<String, Secrets>, Failure> {
     Ok(all)
 }
 
-/// The folder to fill: a new one, or the one to complete.
-fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<ResultsDir, Failure> {
+/// The folder to fill, a new one or the one to complete, and the plan of all that it will hold.
+fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan), Failure> {
     if let Some(folder) = &args.resume {
         let dir = ResultsDir::resolve(folder).map_err(Failure::results)?;
-        return match check_resume(&dir, plan) {
-            Ok(()) => Ok(dir),
-            Err(error @ ResumeError::Read(_)) => Err(Failure::results(error)),
-            Err(error @ ResumeError::OtherPlan { .. }) => Err(Failure::new(Exit::Usage, &error)),
-        };
+        let whole = resumed(&dir, plan).map_err(|error| match error {
+            ResumeError::Read(_) => Failure::results(error),
+            ResumeError::OtherPlan { .. } => Failure::new(Exit::Usage, &error),
+        })?;
+        if dir.read_plan().map_err(Failure::results)? != whole {
+            write_json(&dir.plan(), &whole).map_err(Failure::results)?;
+        }
+        return Ok((dir, whole));
     }
     let dir = ResultsDir::create(&args.out, plan, Timestamp::now()).map_err(Failure::results)?;
     if let Err(error) = dir.mark_latest() {
         ui.note(&format!("`latest` still names an earlier folder: {error}"));
     }
-    Ok(dir)
+    Ok((dir, plan.clone()))
 }
 
-/// What the asynchronous part works with.
+/// What a campaign and its outputs work with.
 struct Job<'a> {
     args: &'a RunArgs,
     ui: Ui,
     planned: &'a Planned,
+    plan: &'a Plan,
     dir: &'a ResultsDir,
     secrets: &'a BTreeMap<String, Secrets>,
 }
@@ -141,11 +143,12 @@ struct Job<'a> {
 impl Job<'_> {
     /// Walks the plan; `None` when the user did not want to wait for its end.
     async fn campaign(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
-        let plan = &self.planned.plan;
+        let plan = self.plan;
         let (stop, progress, host) = (Stop::new(), self.progress(), host_name());
         let start_simulator = |variant: &_| simulated::start(plan, variant, self.ui);
         let campaign = Campaign {
             plan,
+            steps: &self.planned.plan.steps,
             dir: self.dir,
             phases: &|run| phases(plan, run, &self.planned.data),
             example: &|variant, phases, model| example::example(plan, variant, phases, model),
@@ -185,7 +188,7 @@ impl Job<'_> {
 
     /// This binary, which guards the servers that it starts.
     fn watchdog(&self) -> Option<PathBuf> {
-        self.planned.plan.server.as_ref()?;
+        self.plan.server.as_ref()?;
         std::env::current_exe()
             .inspect_err(|error| self.ui.note(&format!("servers are started without a watchdog: {error}")))
             .ok()

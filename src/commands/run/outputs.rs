@@ -59,6 +59,7 @@ pub(super) fn collect(
                 "it left no records".to_owned()
             }
             Some(RunOutcome::Interrupted) => "stopped by the user before its first measured request".to_owned(),
+            Some(RunOutcome::NotSelected) => "not selected by `--only`".to_owned(),
             Some(RunOutcome::Failed(why) | RunOutcome::NotRun(why)) => why.clone(),
         };
         match summaries.remove(&run.id) {

@@ -17,8 +17,11 @@ pub(super) fn verdict(plan: &Plan, outcome: &Outcome, results: &Results, ui: Ui)
         }
     }
     // why a run was not carried out has been told when it happened
-    let incomplete = outcome.runs.values().filter(|run| !matches!(run, RunOutcome::Complete(_) | RunOutcome::Already));
-    let incomplete = incomplete.count();
+    let is_incomplete = |run: &&RunOutcome| match run {
+        RunOutcome::Complete(_) | RunOutcome::Already | RunOutcome::NotSelected => false,
+        RunOutcome::Failed(_) | RunOutcome::Interrupted | RunOutcome::NotRun(_) => true,
+    };
+    let incomplete = outcome.runs.values().filter(is_incomplete).count();
     if incomplete > 0 {
         ui.error(&format!("{incomplete} of {} runs are not complete", plan.runs.len()));
     }

@@ -1,0 +1,9 @@
+//! Campaigns through the built binary: folders, resume, servers, interrupts, exit codes.
+
+#![cfg(test)]
+#![cfg(unix)]
+
+mod outputs;
+mod resume;
+mod servers;
+mod setup;
