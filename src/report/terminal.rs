@@ -132,7 +132,7 @@ fn run_row(medium: Medium, open_loop: bool, summary: &Summary, table: &mut Table
     let mut row: Vec<Cell> = vec![
         summary.id.as_str().into(),
         format!("{}/{}", summary.completed, summary.requests).into(),
-        summary.throughput_per_s.into(),
+        throughput(summary, table),
         latency.mean.into(),
         percentile(basis, latency, "p50", table),
         percentile(basis, latency, "p95", table),
@@ -154,6 +154,15 @@ fn run_row(medium: Medium, open_loop: bool, summary: &Summary, table: &mut Table
     row.push(summary.slo.as_ref().map_or(Value::Absent, |slo| format!("{}/{}", slo.met, slo.of).into()).into());
     row.push(summary.validity.name().into());
     row
+}
+
+/// Successes per second, with a note when a limit of the client decided how many there are.
+fn throughput(summary: &Summary, table: &mut Table) -> Cell {
+    let mut cell = Cell::from(summary.throughput_per_s);
+    if !summary.throughput_comparable {
+        cell.marks.push(table.note("not comparable: a limit of the client cut requests".to_owned()));
+    }
+    cell
 }
 
 /// The real-time factor, with a note when its generation time is not the model's own.

@@ -26,8 +26,10 @@ const LATE_MS: f64 = 5.0;
 /// Achieved ÷ offered rate below which the server is taken to fall behind; arrivals of a few dozen
 /// requests scatter by less between their inner percentiles.
 const OFFERED_SHARE: f64 = 0.9;
-/// Requests below which no rate is compared with the offered one.
+/// Requests below which no rate is compared with the offered one, because chance gaps decide.
 const OFFERED_FROM: usize = 10;
+/// The same where a queue before a cap grew from each request to the next, which chance does not do.
+const QUEUED_FROM: usize = 5;
 /// Gap between polls, as a share of the median job time, above which latencies are blurred by it.
 const POLL_SHARE: f64 = 0.1;
 /// Share of successes with another request's bytes above which a cache is taken to have answered.
@@ -83,8 +85,8 @@ fn outcomes(e: &Evidence<'_>, doubts: &mut Doubts) {
     }
     if e.summary.censored > 0 {
         let text = format!(
-            "{} of {} requests were cut by a limit of the client; percentiles are Kaplan–Meier estimates, and means \
-             leave out the cut requests",
+            "{} of {} requests were cut by a limit of the client; percentiles are Kaplan–Meier estimates, means \
+             leave out the cut requests, and the throughput is not comparable",
             e.summary.censored, e.summary.requests
         );
         doubts.add(verdict(Validity::Suspect), WarningKind::Censoring, text);
@@ -158,7 +160,8 @@ fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubt
 /// own time nor a long straggler counts as falling behind.
 fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
     let sent: Vec<&Record> = records.iter().filter(|record| record.sent_us.is_some()).collect();
-    if sent.len() < OFFERED_FROM {
+    let grew = capped.is_some_and(|cap| queue_only_grew(&sent, cap));
+    if sent.len() < if grew { QUEUED_FROM } else { OFFERED_FROM } {
         return;
     }
     let rate = |time: fn(&Record) -> u64| {
@@ -186,6 +189,16 @@ fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
             ),
         }
     }
+}
+
+/// Whether each request that met a full server waited longer for its slot than the one before it.
+fn queue_only_grew(sent: &[&Record], cap: u32) -> bool {
+    let mut arrivals: Vec<(u64, u64)> =
+        sent.iter().filter_map(|record| Some((record.due_us, record.sent_us?.saturating_sub(record.due_us)))).collect();
+    arrivals.sort_unstable();
+    let free = usize::try_from(cap).unwrap_or(usize::MAX);
+    let queued = arrivals.get(free..).unwrap_or_default();
+    queued.len() > 1 && queued.iter().is_sorted_by(|(_, before), (_, after)| before < after)
 }
 
 /// What the replies themselves say.
@@ -255,8 +268,9 @@ fn copies(records: &[Record], doubts: &mut Doubts) {
 const SERIALISED_GAIN: f64 = 1.1;
 /// Least concurrency ratio at which that is judged.
 const SERIALISED_RATIO: f64 = 2.0;
-/// Share of the concurrency ratio that the latency must have grown by.
-const SERIALISED_LATENCY: f64 = 0.8;
+/// Share of the growth in latency that a single worker causes at the very least. With as many requests
+/// as slots, `c`, the mean is that of 1, 2 … `c` services; more requests bring it closer to `c` services.
+const SERIALISED_LATENCY: f64 = 0.9;
 
 /// One run's place in a sweep: concurrency, successes per second, mean latency.
 #[derive(Debug, Clone, Copy)]
@@ -272,7 +286,10 @@ pub(crate) fn serialised(low: Level, high: Level) -> Option<Warning> {
     let ratio = f64::from(high.concurrency) / f64::from(low.concurrency);
     let gain = high.throughput_per_s / low.throughput_per_s;
     let latency = high.latency_s / low.latency_s;
-    if !(ratio >= SERIALISED_RATIO && gain < SERIALISED_GAIN && latency >= SERIALISED_LATENCY * ratio) {
+    if !(ratio >= SERIALISED_RATIO
+        && gain < SERIALISED_GAIN
+        && latency >= SERIALISED_LATENCY * f64::midpoint(1.0, ratio))
+    {
         return None;
     }
     let text = format!(

@@ -80,10 +80,12 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         cancelled: 0,
         duration_s: None,
         throughput_per_s: None,
+        throughput_comparable: true,
         offered_per_s: None,
         goodput_per_s: None,
         latency_s: Distribution::default(),
         response_time_s: Distribution::default(),
+        queue_s: Distribution::default(),
         percentiles: IndexMap::new(),
         kaplan_meier: false,
         mean_interval_s: None,
@@ -131,9 +133,12 @@ fn times(summary: &mut Summary, run: &RunPlan, records: &[Record], headline: Hea
         records.iter().filter_map(|record| Some(seconds(record.sent_us?.saturating_sub(record.due_us)) * 1e3));
     summary.duration_s = duration_s(records);
     summary.throughput_per_s = per_s(summary.completed, summary.duration_s);
+    summary.throughput_comparable = censored == 0;
     summary.offered_per_s = offered_per_s(run, records);
     summary.latency_s = distribution(records, |record| record.latency_us);
     summary.response_time_s = distribution(records, |record| record.response_time_us);
+    let queues = sample(records, Status::Ok, |record| Some(record.sent_us?.saturating_sub(record.due_us)));
+    summary.queue_s = queues.map(|sample| sample.distribution()).unwrap_or_default();
     summary.percentiles = percentiles(headlines.as_ref(), censored);
     summary.kaplan_meier = censored > 0 && summary.completed > 0;
     summary.mean_interval_s = headlines.as_ref().filter(|_| censored == 0).and_then(interval::mean_interval);

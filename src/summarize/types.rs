@@ -84,6 +84,9 @@ pub struct Summary {
     pub duration_s: Option<f64>,
     /// Successes per second over that time.
     pub throughput_per_s: Option<f64>,
+    /// Whether that rate may be compared with another run's: not when a limit of the client cut
+    /// requests, because their work was done or given up at a time that the limit chose.
+    pub throughput_comparable: bool,
     /// Arrivals per second the schedule held; null in closed loop.
     pub offered_per_s: Option<f64>,
     /// Requests per second that met their SLO; null without one.
@@ -92,6 +95,8 @@ pub struct Summary {
     pub latency_s: Distribution,
     /// Due → done over successes.
     pub response_time_s: Distribution,
+    /// Due → sent over successes: the wait for a free slot of the client.
+    pub queue_s: Distribution,
     /// Percentiles of the headline latency with n, support and interval, by name (`p50`, `p90`, `p95`, `p99`).
     pub percentiles: IndexMap<String, Percentile>,
     /// Whether `latency_s` rests on Kaplan–Meier because requests were censored.

@@ -98,7 +98,7 @@ fn with_censoring_percentiles_are_kaplan_meier_and_may_be_out_of_reach() {
     let mut records = in_turn(&[10.0, 12.0, 14.0, 900.0]);
     records[3] = censored(records[3].clone(), "no reply within 15m");
     let summary = summary(&plan, &records);
-    assert!(summary.kaplan_meier);
+    assert!(summary.kaplan_meier && !summary.throughput_comparable);
     assert_eq!((summary.latency_s.p50, summary.latency_s.p99), (Some(12.0), None));
     assert_eq!(summary.latency_s.at_least, Some(900.0));
     assert_eq!((summary.mean_interval_s, summary.percentiles["p50"].supported), (None, false));
@@ -203,10 +203,16 @@ fn a_client_queue_is_in_the_response_time_and_not_in_the_latency() {
     close(summary.response_time_s.mean, 1.9, 1e-9);
     close(summary.response_time_s.p50, 1.9, 1e-9);
     close(summary.response_time_s.p99, 3.272, 1e-9);
+    close(summary.queue_s.mean, 1.4, 1e-9);
+    close(summary.queue_s.p50, 1.4, 1e-9);
+    close(summary.queue_s.p99, 2.772, 1e-9);
     close(summary.lateness_ms.map(|tail| tail.p99), 2772.0, 1e-6);
     close(summary.throughput_per_s, 2.0, 1e-12);
     close(summary.offered_per_s, 10.0, 1e-9);
-    assert_eq!((summary.validity, kinds(&summary)), (Validity::Valid, vec![WarningKind::Late]));
+    assert_eq!(
+        (summary.validity, kinds(&summary)),
+        (Validity::Valid, vec![WarningKind::Late, WarningKind::BelowOffered])
+    );
 }
 
 #[test]
