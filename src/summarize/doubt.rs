@@ -119,7 +119,7 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
         late(late_ms, median_s, open_loop, capped, doubts);
     }
     if open_loop {
-        below_offered(e.records, capped, doubts);
+        below_offered(e.records, e.run.traffic.request_rate.per_second(), capped, doubts);
     }
     if !e.run.warmup.matched {
         let warmup = &e.run.warmup;
@@ -157,8 +157,9 @@ fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubt
 }
 
 /// Compares the rates of the middle 80 % of arrivals and of ends, so that neither the last requests'
-/// own time nor a long straggler counts as falling behind.
-fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
+/// own time nor a long straggler counts as falling behind. A burst above the rate that was asked for
+/// does not make that rate impossible under a cap.
+fn below_offered(records: &[Record], asked: Option<f64>, capped: Option<u32>, doubts: &mut Doubts) {
     let sent: Vec<&Record> = records.iter().filter(|record| record.sent_us.is_some()).collect();
     let grew = capped.is_some_and(|cap| queue_only_grew(&sent, cap));
     if sent.len() < if grew { QUEUED_FROM } else { OFFERED_FROM } {
@@ -174,6 +175,7 @@ fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
     let (Some(offered), Some(achieved)) = (rate(|record| record.due_us), rate(|record| record.done_us)) else {
         return;
     };
+    let offered = asked.filter(|_| capped.is_some()).map_or(offered, |asked| offered.min(asked));
     if achieved < OFFERED_SHARE * offered {
         let figures = format!("requests ended at {achieved:.4}/s while {offered:.4}/s were offered");
         match capped {

@@ -216,6 +216,22 @@ fn a_client_queue_is_in_the_response_time_and_not_in_the_latency() {
 }
 
 #[test]
+fn a_burst_above_the_asked_rate_does_not_make_that_rate_impossible() {
+    let mut plan = image_plan(5);
+    plan.runs = vec![open_loop(plan.runs[0].clone(), 1.5, Some(1))];
+    let records: Vec<Record> = (0..5_u8)
+        .map(|i| {
+            let mut record = image(i.into(), f64::from(i) * 0.5, f64::from(i) * 0.5 + 0.5);
+            record.due_us = us(f64::from(i) * 0.1);
+            record
+        })
+        .collect();
+    assert_eq!(kinds(&summary(&plan, &records)), [WarningKind::Late], "2/s are achieved and 1.5/s were asked");
+    plan.runs[0].traffic.request_rate = omni_bench::units::Rate::PerSecond(10.0);
+    assert_eq!(kinds(&summary(&plan, &records)), [WarningKind::Late, WarningKind::BelowOffered]);
+}
+
+#[test]
 fn a_server_that_falls_behind_without_a_cap_is_doubted_and_a_long_tail_is_not() {
     let behind = |gap: f64, service: f64| {
         let mut plan = image_plan(40);
