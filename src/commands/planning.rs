@@ -36,10 +36,8 @@ pub(super) struct Wanted<'a> {
 /// A scenario that can be carried out.
 pub(super) struct Planned {
     /// The scenario with the places of its keys.
-    #[expect(dead_code, reason = "`run` carries the plan out with it")]
     pub(super) loaded: Loaded,
     /// Its datasets with their rows.
-    #[expect(dead_code, reason = "`run` carries the plan out with it")]
     pub(super) data: Data,
     /// What will be done.
     pub(super) plan: Plan,
