@@ -75,11 +75,7 @@ pub(super) fn resolve(
     plan
 }
 
-fn check_headers(
-    headers: &IndexMap<String, String>,
-    at: impl Fn(&str) -> KeyPath,
-    problems: &mut Vec<Problem>,
-) {
+fn check_headers(headers: &IndexMap<String, String>, at: impl Fn(&str) -> KeyPath, problems: &mut Vec<Problem>) {
     for (name, variable) in headers {
         let place = at(name).key(name);
         if name.parse::<http::HeaderName>().is_err() {

@@ -125,7 +125,7 @@ fn the_reference_lists_every_command_and_key() {
 
 /// Commands of the README's `console` blocks, without the prompt; a trailing `# exit N` names the code.
 fn readme_commands() -> Vec<(String, i32)> {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let readme = fs_err::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let mut commands = Vec::new();
     let mut inside = false;
     for line in readme.lines() {

@@ -20,10 +20,9 @@ fn allowed(module: &str) -> Option<&'static [&'static str]> {
         "plan" => &["scenario", "workload"],
         "record" => &["plan"],
         "endpoint" => &["workload", "media", "record"],
-        "server" => &["plan", "record"],
         "execute" => &["plan", "workload", "endpoint", "record"],
         "campaign" => &["plan", "execute", "server", "record"],
-        "summarize" => &["plan", "record"],
+        "server" | "summarize" => &["plan", "record"],
         "report" => &["plan", "record", "summarize"],
         "simulator" => &["media"],
         "commands" => return None,
@@ -89,7 +88,7 @@ fn all_edges() -> BTreeMap<(String, String), String> {
         if matches!(module.as_str(), "main" | "lib") {
             continue;
         }
-        let text = std::fs::read_to_string(&file).unwrap();
+        let text = fs_err::read_to_string(&file).unwrap();
         let mut found = Vec::new();
         edges(TokenStream::from_str(&text).unwrap(), &mut found);
         for (target, line) in found {

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use omni_bench::plan::{self, Hosting, Phases, Plan, PlanInput, RunPlan};
 use omni_bench::record::{Record, ResultsDir, Status, read_journal};
@@ -98,7 +99,7 @@ fn check_due_times(run: &RunPlan, phases: &Phases, records: &[Record]) {
     records.sort_by_key(|record| record.index);
     if let Some(due_s) = &phases.due_s {
         for (record, due) in records.iter().zip(due_s) {
-            let recorded = record.due_us as f64 / 1e6;
+            let recorded = Duration::from_micros(record.due_us).as_secs_f64();
             assert!((recorded - due).abs() < 1e-5, "{} {}: due {recorded} not {due}", run.id, record.index);
             assert!(record.sent_us.unwrap() >= record.due_us, "{} {} was sent early", run.id, record.index);
         }
@@ -127,7 +128,7 @@ fn simulate(file: &str, speed: &str, more: &[&str]) -> (Sandbox, PathBuf) {
 }
 
 fn results_of(folder: &std::path::Path) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(folder.join("results.json")).unwrap()).unwrap()
+    serde_json::from_str(&fs_err::read_to_string(folder.join("results.json")).unwrap()).unwrap()
 }
 
 fn carried_out_as_planned(file: &str, speed: f64) {
@@ -145,7 +146,7 @@ fn carried_out_as_planned(file: &str, speed: f64) {
         let warmups = read_journal::<Record>(&dir.warmup()).unwrap().items;
         assert_eq!(warmups.len(), run.warmup.requests as usize, "{file} {}", run.id);
     }
-    let csv = std::fs::read_to_string(latest.join("results.csv")).unwrap();
+    let csv = fs_err::read_to_string(latest.join("results.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + planned.plan.runs.len(), "{file}: a row per run");
     let results = results_of(&latest);
     assert_eq!(results["simulated"], true);

@@ -53,7 +53,7 @@ pub(crate) fn repository() -> PathBuf {
 }
 
 fn copy_folder(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
+    fs_err::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
@@ -68,9 +68,9 @@ fn copy_folder(from: &Path, to: &Path) {
 /// Compares a committed generated file with what the program makes now; `OMNI_BENCH_UPDATE=1` rewrites it.
 pub(crate) fn assert_file_is(path: &Path, wanted: &str) {
     if std::env::var_os("OMNI_BENCH_UPDATE").is_some() {
-        std::fs::write(path, wanted).unwrap();
+        fs_err::write(path, wanted).unwrap();
     }
-    let found = std::fs::read_to_string(path).unwrap_or_default();
+    let found = fs_err::read_to_string(path).unwrap_or_default();
     let differing = found.lines().zip(wanted.lines()).position(|(a, b)| a != b);
     assert!(
         found == wanted,
