@@ -11,7 +11,7 @@ pub struct Cli {
     /// Talk less: no progress, no notes.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Talk more; twice for the wire.
+    /// Log what is done; twice for every exchange with the server.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// When to use colour.
