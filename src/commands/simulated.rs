@@ -31,7 +31,7 @@ pub(super) fn start(plan: &Plan, variant: &VariantPlan, ui: Ui) -> io::Result<In
 }
 
 /// The simulator's settings that a variant stands for, and remarks about flags without effect.
-fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, Vec<String>), String> {
+pub(super) fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, Vec<String>), String> {
     let defaults = Settings::default();
     let mut settings = Settings {
         model: if plan.model == "auto" { defaults.model.clone() } else { plan.model.clone() },

@@ -14,3 +14,4 @@ mod scenarios;
 mod simulator;
 mod support;
 mod trust;
+mod wire;
