@@ -16,6 +16,7 @@ use super::attempt::Bounds;
 use super::client::Client;
 use super::clock::Clock;
 use super::fault::Fault;
+use super::inspect::Inspector;
 use super::phase::PhaseKind;
 use super::secrets::Secrets;
 use super::stop::Stop;
@@ -30,14 +31,14 @@ pub(crate) struct Shared {
     pub(crate) speed: f64,
     pub(crate) timeout: TimeoutPlan,
     pub(crate) poll: PollPlan,
-    /// Videos through the endpoint that answers with the video itself.
-    pub(crate) sync_video: bool,
     /// Where outputs of measured requests are kept.
     pub(crate) media: Option<PathBuf>,
     /// Fixed target of requests whose row has none.
     pub(crate) slo_ms: Option<f64>,
     pub(crate) secrets: Secrets,
     pub(crate) lines: Lines,
+    /// Full validation, when it is asked for.
+    pub(crate) inspector: Option<Inspector>,
 }
 
 /// A request no longer needs its slot.
@@ -69,7 +70,7 @@ pub(crate) struct Context {
 impl Context {
     /// Whether requests are jobs that are created, polled, fetched and deleted.
     pub(crate) fn makes_jobs(&self) -> bool {
-        self.shared.wire.api == Api::Videos && !self.shared.sync_video
+        self.shared.wire.api == Api::Videos && !self.shared.wire.sync_video
     }
 
     /// Bounds of every exchange.
@@ -80,6 +81,11 @@ impl Context {
     /// The index that a job's line carries.
     pub(crate) fn job_index(&self, request: &Request) -> Option<usize> {
         (self.kind == PhaseKind::Measured).then_some(request.index)
+    }
+
+    /// Full validation of measured requests.
+    pub(crate) fn inspector(&self) -> Option<&Inspector> {
+        self.shared.inspector.as_ref().filter(|_| self.kind == PhaseKind::Measured)
     }
 
     /// Where the request's outputs are kept, if anywhere. An id that is no safe name is replaced.

@@ -88,7 +88,9 @@ pub enum Validate {
     /// Media headers must be readable.
     #[default]
     Header,
-    /// Pictures are decoded whole, outside the measured time.
+    /// Like `header`, and when a request has ended its pictures are decoded whole, outside the measured
+    /// time. Damaged, single-coloured and repeated ones are flagged; the request stays a success and
+    /// the run becomes suspect. Of videos the container is read whole in any case, and nothing more.
     Full,
     /// Only the reply's shape is looked at.
     None,
