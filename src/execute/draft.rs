@@ -177,7 +177,9 @@ impl Draft {
 
     /// Full validation has ended.
     pub(crate) fn inspected(&mut self, flags: Vec<Flag>, now_us: u64) {
-        flags.into_iter().for_each(|flag| self.flag(flag));
+        for flag in flags {
+            self.flag(flag);
+        }
         self.record.judged_us = Some(now_us);
     }
 

@@ -144,8 +144,8 @@ impl Events {
             return self.fail(error);
         }
         if let Some(delta) = root.get("delta").and_then(Value::as_str) {
-            let room = MAX_TEXT.saturating_sub(self.text.len()).min(delta.len());
-            self.text.extend(delta.bytes().take(room));
+            let space = MAX_TEXT.saturating_sub(self.text.len()).min(delta.len());
+            self.text.extend(delta.bytes().take(space));
         }
         self.stream.told.merge(Told::from_json(root));
         // pictures of other events are drafts of the one that is meant
