@@ -88,14 +88,11 @@ impl Context {
         self.shared.inspector.as_ref().filter(|_| self.kind == PhaseKind::Measured)
     }
 
-    /// Where the request's outputs are kept, if anywhere. An id that is no safe name is replaced.
+    /// Where the request's outputs are kept, if anywhere. Ids that datasets give become safe names with
+    /// the request's number behind, so that no two requests share a file.
     pub(crate) fn save(&self, request: &Request) -> Option<SaveMedia> {
         let folder = self.shared.media.clone().filter(|_| self.kind == PhaseKind::Measured)?;
-        let stem = match request.request_id.parse::<SafeName>() {
-            Ok(name) => name.as_str().replace('-', "_"),
-            Err(_) => format!("req_{:04}", request.index + 1),
-        };
-        Some(SaveMedia { folder, stem })
+        Some(SaveMedia { folder, stem: stem(&request.request_id, request.index) })
     }
 
     /// Waits for modelled time to pass; a stop of the phase ends the wait as a fault.
@@ -123,5 +120,38 @@ impl Context {
             result = work => Some(result),
             () = async { self.halt.stopped().await; tokio::time::sleep(bound).await } => None,
         }
+    }
+}
+
+fn stem(request_id: &str, index: usize) -> String {
+    let number = index + 1;
+    if request_id == format!("req-{number:04}") {
+        return format!("req_{number:04}");
+    }
+    format!("{}_{number:04}", SafeName::lossy(request_id).as_str().replace('-', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_safe_and_no_two_requests_share_one() {
+        let ids = ["req-0001", "../../etc/x", "a-b", "a_b", "a/b:c", "", "req-0002", "\n"];
+        let stems: Vec<String> = ids.iter().enumerate().map(|(index, id)| stem(id, index)).collect();
+        assert_eq!(
+            stems,
+            [
+                "req_0001",
+                "_.._.._etc_x_0002",
+                "a_b_0003",
+                "a_b_0004",
+                "a_b_c_0005",
+                "__0006",
+                "req_0002_0007",
+                "__0008"
+            ]
+        );
+        assert!(stems.iter().all(|stem| stem.parse::<SafeName>().is_ok()));
     }
 }

@@ -31,6 +31,7 @@ pub(crate) struct Inspector {
 /// Pictures that have a place in the queue.
 pub(crate) struct Queued {
     pictures: Vec<Vec<u8>>,
+    is_copy: bool,
     /// Given back when the pictures are gone.
     _room: Option<OwnedSemaphorePermit>,
 }
@@ -45,27 +46,26 @@ impl Inspector {
         }
     }
 
-    /// Waits until there is room for the pictures.
-    pub(crate) async fn queue(&self, pictures: Vec<Vec<u8>>) -> Queued {
+    /// Compares what came back for request `index` with what came before, and waits until there is room
+    /// for its pictures. Called before the slot is free, so that requests compare in order.
+    pub(crate) async fn queue(&self, pictures: Vec<Vec<u8>>, index: usize, outputs: &[Output]) -> Queued {
+        let is_copy = self.is_copy(index, outputs);
         let bytes: usize = pictures.iter().map(Vec::len).sum();
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(ROOM).min(ROOM);
         // the semaphore is never closed
-        Queued { pictures, _room: Arc::clone(&self.room).acquire_many_owned(units).await.ok() }
+        Queued { pictures, is_copy, _room: Arc::clone(&self.room).acquire_many_owned(units).await.ok() }
     }
 
-    /// Remarks on the outputs of request `index`; `None` when the pictures could not be looked at.
-    pub(crate) async fn inspect(&self, queued: Queued, index: usize, outputs: &[Output]) -> Option<Vec<Flag>> {
+    /// Remarks on the outputs; `None` when the pictures could not be looked at.
+    pub(crate) async fn inspect(&self, queued: Queued) -> Option<Vec<Flag>> {
         let worker = Arc::clone(&self.workers).acquire_owned().await.ok()?;
         let decoding = tokio::task::spawn_blocking(move || {
-            let flags: Vec<Flag> = queued.pictures.iter().filter_map(|picture| inspect(picture)).collect();
+            let copy = queued.is_copy.then_some(Flag::Duplicate);
+            let flags = queued.pictures.iter().filter_map(|picture| inspect(picture)).chain(copy).collect();
             drop((queued, worker));
             flags
         });
-        let mut flags = decoding.await.ok()?;
-        if self.is_copy(index, outputs) {
-            flags.push(Flag::Duplicate);
-        }
-        Some(flags)
+        decoding.await.ok()
     }
 
     /// Whether another request returned one of the outputs before.

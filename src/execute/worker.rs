@@ -30,7 +30,10 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
     draft.close(end, done_us);
 
     let queued = match ctx.inspector().filter(|_| draft.status() == Status::Ok) {
-        Some(inspector) => unless_abandoned(&ctx, inspector.queue(draft.take_pictures())).await,
+        Some(inspector) => {
+            unless_abandoned(&ctx, inspector.queue(draft.take_pictures(), prepared.request.index, draft.outputs()))
+                .await
+        }
         None => None,
     };
     // a job that did not finish may still occupy the server, so its slot is free only once it is deleted
@@ -50,8 +53,7 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
         free_slot(&ctx, &draft, ctx.clock.now_us());
     }
     if let (Some(inspector), Some(queued)) = (ctx.inspector(), queued) {
-        let looking = inspector.inspect(queued, prepared.request.index, draft.outputs());
-        if let Some(flags) = unless_abandoned(&ctx, looking).await.flatten() {
+        if let Some(flags) = unless_abandoned(&ctx, inspector.inspect(queued)).await.flatten() {
             draft.inspected(flags, ctx.clock.now_us());
         }
     }

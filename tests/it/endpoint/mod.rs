@@ -6,6 +6,7 @@ mod job;
 mod judge;
 mod metrics;
 mod properties;
+mod stream;
 mod video;
 
 use std::sync::Arc;
