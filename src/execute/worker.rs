@@ -52,10 +52,10 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
     if occupied {
         free_slot(&ctx, &draft, ctx.clock.now_us());
     }
-    if let (Some(inspector), Some(queued)) = (ctx.inspector(), queued) {
-        if let Some(flags) = unless_abandoned(&ctx, inspector.inspect(queued)).await.flatten() {
-            draft.inspected(flags, ctx.clock.now_us());
-        }
+    if let (Some(inspector), Some(queued)) = (ctx.inspector(), queued)
+        && let Some(flags) = unless_abandoned(&ctx, inspector.inspect(queued)).await.flatten()
+    {
+        draft.inspected(flags, ctx.clock.now_us());
     }
     let record = draft.into_record(&ctx.shared.secrets);
     let status = record.status;

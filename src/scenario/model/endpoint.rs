@@ -35,7 +35,7 @@ pub struct Endpoint {
     pub return_stage_metrics: Option<bool>,
     /// `bot_task` sent with every request, for instruction-tuned models.
     pub bot_task: Option<String>,
-    /// How deep replies are checked: `header` (default), `full` (decode everything) or `none`.
+    /// How deep replies are checked: `header` (default), `full` (also decode pictures whole and flag damaged, blank and repeated ones) or `none`.
     pub validate: Option<Validate>,
     /// Send request fields that the endpoint is not known to read. Default false.
     pub allow_unknown: Option<bool>,

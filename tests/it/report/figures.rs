@@ -105,6 +105,7 @@ fn with_censoring_percentiles_are_kaplan_meier_and_may_be_out_of_reach() {
     assert_eq!((summary.validity, kinds(&summary)), (Validity::Suspect, vec![WarningKind::Censoring]));
 }
 
+/// Case C07.
 #[test]
 fn several_outputs_per_request_are_counted_from_what_came_back() {
     let mut records = in_turn(&[2.0; 5]);
@@ -149,6 +150,7 @@ fn a_step_time_that_the_server_tells_is_taken_before_the_quotient() {
     close(summary(&image_plan(2), &records).denoise_step_ms, 135.0, 1e-9);
 }
 
+/// Case C22.
 #[test]
 fn published_video_figures_come_out() {
     let mut records =
@@ -167,6 +169,7 @@ fn published_video_figures_come_out() {
     assert_eq!(summary.images, None);
 }
 
+/// Case C20.
 #[test]
 fn rtf_does_not_depend_on_the_client_and_names_its_basis() {
     let clip = |latency: f64| video(0, 0.0, latency, 48, 24.0);
