@@ -135,22 +135,14 @@ fn stem(request_id: &str, index: usize) -> String {
 mod tests {
     use super::*;
 
+    /// Case C29.
     #[test]
     fn file_names_are_safe_and_no_two_requests_share_one() {
         let ids = ["req-0001", "../../etc/x", "a-b", "a_b", "a/b:c", "", "req-0002", "\n"];
         let stems: Vec<String> = ids.iter().enumerate().map(|(index, id)| stem(id, index)).collect();
         assert_eq!(
             stems,
-            [
-                "req_0001",
-                "_.._.._etc_x_0002",
-                "a_b_0003",
-                "a_b_0004",
-                "a_b_c_0005",
-                "__0006",
-                "req_0002_0007",
-                "__0008"
-            ]
+            ["req_0001", "_._.._etc_x_0002", "a_b_0003", "a_b_0004", "a_b_c_0005", "__0006", "req_0002_0007", "__0008"]
         );
         assert!(stems.iter().all(|stem| stem.parse::<SafeName>().is_ok()));
     }
