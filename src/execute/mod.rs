@@ -13,6 +13,7 @@ mod dispatcher;
 mod draft;
 mod drive;
 mod fault;
+mod inspect;
 mod job;
 mod pacer;
 mod phase;

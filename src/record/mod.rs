@@ -17,4 +17,4 @@ pub use error::ReadError;
 pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
-pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status};
+pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};

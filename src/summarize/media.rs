@@ -54,7 +54,12 @@ fn generation_times(successes: &[&Record]) -> Option<Mean99> {
     Sample::of_finite(successes.iter().filter_map(|record| told_generation_ms(record))).map(|sample| sample.mean99())
 }
 
+/// Time of one denoising step: as a multi-stage server tells it, else generation time over steps.
 fn denoise_step_ms(record: &Record) -> Option<f64> {
+    let told = record.stage_ms.iter().filter(|(name, _)| name.ends_with("_denoise_step_latency_ms"));
+    if let Some(ms) = told.map(|(_, ms)| *ms).filter(|ms| *ms > 0.0).reduce(f64::max) {
+        return Some(ms);
+    }
     let steps = record.asked.num_inference_steps.filter(|steps| *steps > 0)?;
     Some(told_generation_ms(record)? / f64::from(steps))
 }

@@ -105,6 +105,7 @@ fn with_censoring_percentiles_are_kaplan_meier_and_may_be_out_of_reach() {
     assert_eq!((summary.validity, kinds(&summary)), (Validity::Suspect, vec![WarningKind::Censoring]));
 }
 
+/// Case C07.
 #[test]
 fn several_outputs_per_request_are_counted_from_what_came_back() {
     let mut records = in_turn(&[2.0; 5]);
@@ -140,6 +141,17 @@ fn pictures_pixels_and_step_times_have_the_published_figures() {
 }
 
 #[test]
+fn a_step_time_that_the_server_tells_is_taken_before_the_quotient() {
+    let mut records = in_turn(&[3.0, 3.0]);
+    for (record, ms) in records.iter_mut().zip([130.0, 140.0]) {
+        record.generation_ms = Some(9999.0);
+        record.stage_ms.insert("stage_1_denoise_step_latency_ms".to_owned(), ms);
+    }
+    close(summary(&image_plan(2), &records).denoise_step_ms, 135.0, 1e-9);
+}
+
+/// Case C22.
+#[test]
 fn published_video_figures_come_out() {
     let mut records =
         vec![video(0, 0.0, 4.62, 33, 24.0), video(1, 4.62, 9.24, 33, 24.0), video(2, 9.24, 13.86, 33, 24.0)];
@@ -157,6 +169,7 @@ fn published_video_figures_come_out() {
     assert_eq!(summary.images, None);
 }
 
+/// Case C20.
 #[test]
 fn rtf_does_not_depend_on_the_client_and_names_its_basis() {
     let clip = |latency: f64| video(0, 0.0, latency, 48, 24.0);
