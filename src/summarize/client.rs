@@ -56,7 +56,7 @@ pub(crate) fn reasons(client: &ClientFigures, late_ms: Option<f64>) -> Vec<Strin
     }
     let mut added = |name: &str, ms: f64, share: Option<f64>, most: f64| {
         if let Some(share) = share.filter(|share| *share > most) {
-            reasons.push(format!("the client's own {ms:.3} ms ({name}) are {:.0} % of the latency", share * 100.0));
+            reasons.push(format!("the client's own {ms:.3} ms ({name}) are {:.0} % of the run's", share * 100.0));
         }
     };
     added("P50", client.added_latency_ms.p50, client.latency_share, LATENCY_SHARE);
@@ -66,4 +66,56 @@ pub(crate) fn reasons(client: &ClientFigures, late_ms: Option<f64>) -> Vec<Strin
         reasons.push(format!("the client's timer is {timer_ms:.3} ms late (P99), more than {late_ms:.3} ms"));
     }
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Spread;
+
+    /// A client that is in nobody's way, held against a run at a tenth of its rate.
+    fn quick() -> ClientFigures {
+        ClientFigures {
+            added_latency_ms: Spread { p50: 0.2, p99: 1.0 },
+            max_rate_per_s: 5000.0,
+            timer_error_ms: Spread { p50: 0.1, p99: 0.4 },
+            rate_share: Some(0.1),
+            latency_share: Some(0.001),
+            tail_share: Some(0.004),
+            could_be_bottleneck: false,
+        }
+    }
+
+    #[test]
+    fn a_client_far_from_its_limits_is_no_reason() {
+        assert!(reasons(&quick(), Some(5.0)).is_empty());
+        let unknown = ClientFigures { rate_share: None, latency_share: None, tail_share: None, ..quick() };
+        assert!(reasons(&unknown, None).is_empty());
+    }
+
+    #[test]
+    fn each_limit_is_a_reason_above_its_threshold_and_none_at_it() {
+        let at = ClientFigures {
+            rate_share: Some(RATE_SHARE),
+            latency_share: Some(LATENCY_SHARE),
+            tail_share: Some(TAIL_SHARE),
+            timer_error_ms: Spread { p50: 0.1, p99: 5.0 },
+            ..quick()
+        };
+        assert!(reasons(&at, Some(5.0)).is_empty());
+        let rate = reasons(&ClientFigures { rate_share: Some(0.81), ..at }, Some(5.0));
+        assert_eq!(rate, ["the run's rate is 81 % of the 5000 exchanges/s that the client reaches"]);
+        let median = reasons(&ClientFigures { latency_share: Some(0.25), ..at }, Some(5.0));
+        assert_eq!(median, ["the client's own 0.200 ms (P50) are 25 % of the run's"]);
+        let tail = reasons(&ClientFigures { tail_share: Some(0.3), ..at }, Some(5.0));
+        assert_eq!(tail, ["the client's own 1.000 ms (P99) are 30 % of the run's"]);
+        let timer = reasons(&at, Some(4.0));
+        assert_eq!(timer, ["the client's timer is 5.000 ms late (P99), more than 4.000 ms"]);
+    }
+
+    #[test]
+    fn a_timer_is_of_no_matter_without_a_schedule() {
+        let late = ClientFigures { timer_error_ms: Spread { p50: 50.0, p99: 90.0 }, ..quick() };
+        assert!(reasons(&late, None).is_empty());
+    }
 }
