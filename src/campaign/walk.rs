@@ -1,5 +1,6 @@
 //! The walk over the plan's steps.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
@@ -17,7 +18,7 @@ pub async fn walk(campaign: &Campaign<'_>) -> Result<Outcome, CampaignError> {
     check_commands(campaign.plan)?;
     let mut walk = Walk {
         campaign,
-        client: None,
+        client: OnceCell::new(),
         up: BTreeMap::new(),
         down: BTreeMap::new(),
         ended: BTreeMap::new(),
@@ -42,8 +43,8 @@ fn check_commands(plan: &Plan) -> Result<(), CampaignError> {
 
 struct Walk<'c> {
     campaign: &'c Campaign<'c>,
-    /// What the client costs, as far as it could be measured; `None` before the first run.
-    client: Option<Option<ClientProbe>>,
+    /// What the client costs; `None` when it could not be measured.
+    client: OnceCell<Option<ClientProbe>>,
     /// Servers that are ready, by variant.
     up: BTreeMap<String, Host>,
     /// Why a variant's server is not there, until its next start.
@@ -101,11 +102,12 @@ impl Walk<'_> {
     }
 
     /// The client's figures, measured when the first run is about to need them and no server of it is up yet.
-    async fn client(&mut self) -> Result<Option<ClientProbe>, CampaignError> {
-        if self.client.is_none() {
-            self.client = Some(self.campaign.measure_client().await?);
+    async fn client(&self) -> Result<Option<ClientProbe>, CampaignError> {
+        if let Some(known) = self.client.get() {
+            return Ok(known.clone());
         }
-        Ok(self.client.clone().flatten())
+        let measured = self.campaign.measure_client().await?;
+        Ok(self.client.get_or_init(|| measured).clone())
     }
 
     /// The variant's server, brought up if it has to be; the inner error is why there is none.

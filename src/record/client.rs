@@ -10,7 +10,8 @@ pub const CLIENT_FORMAT: u32 = 1;
 /// The client against a server that answers at once.
 ///
 /// That server runs within the same process and takes its share of the processor, so the true cost
-/// of the client is below the times and above the rate that are told here.
+/// of the client is below the times and above the rate that are told here. Bodies are about a
+/// kilobyte; what it costs to read megabytes is not measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientProbe {
     /// Version of this format.
@@ -65,6 +66,6 @@ mod tests {
         assert_eq!(Spread::of(vec![3.0]), Some(Spread { p50: 3.0, p99: 3.0 }));
         let spread = Spread::of((0..=200).rev().map(f64::from).collect()).unwrap();
         assert_eq!(spread, Spread { p50: 100.0, p99: 198.0 });
-        assert_eq!(Spread::of(vec![1.0, 2.0]).unwrap().p50, 1.5);
+        assert_eq!(Spread::of(vec![1.0, 1.0]), Some(Spread { p50: 1.0, p99: 1.0 }));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn clients(results: &Results) -> Vec<String> {
     let of = |client: &ClientFigures| {
         let spread = |spread: Spread| format!("{} ms (P99 {} ms)", fixed(spread.p50, 3), fixed(spread.p99, 3));
         format!(
-            "adds at most {} to a latency, carries {} exchanges/s, timer late by {}",
+            "takes {} for a small request, reaches {} exchanges/s, timer late by {}",
             spread(client.added_latency_ms),
             fixed(client.max_rate_per_s, 0),
             spread(client.timer_error_ms)

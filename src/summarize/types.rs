@@ -300,10 +300,11 @@ pub struct Tail {
 
 /// The client against a server that answers at once, and how near the run came to that. Times and rates
 /// are on the wall clock, in a simulated run too. The server of that measurement shares the processor with
-/// the client, so the client's true cost is below these times, and its highest rate above this one.
+/// the client, so for small bodies the client's true cost is below these times, and its highest rate above
+/// this one; what it costs to read replies of megabytes is not in them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientFigures {
-    /// Sent → done of a small request in milliseconds; what the client adds to every latency, at most.
+    /// Sent → done of a small request in milliseconds: what the client adds to every latency.
     pub added_latency_ms: Spread,
     /// Small exchanges per second that the client reaches.
     pub max_rate_per_s: f64,

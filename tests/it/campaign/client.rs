@@ -40,7 +40,7 @@ fn an_untouched_client_is_measured_and_leaves_the_run_valid() {
     }
     assert!(probe["max_rate_per_s"].as_f64().unwrap() > 20.0, "{probe:#}");
     assert_eq!(json(&bench.latest().join("runs/v/A/c1/run.json"))["client"], probe);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("\nclient: adds at most "));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("\nclient: takes "));
 }
 
 #[test]

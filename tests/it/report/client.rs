@@ -125,7 +125,7 @@ fn lines(plan: &Plan, results: &Results) -> (String, Option<String>) {
 fn page_and_terminal_tell_what_the_client_costs() {
     let plan = image_plan(10);
     let of = |summary| results(&plan, vec![summary], Vec::new());
-    let figures = "adds at most 0.200 ms (P99 1.000 ms) to a latency, carries 5000 exchanges/s, \
+    let figures = "takes 0.200 ms (P99 1.000 ms) for a small request, reaches 5000 exchanges/s, \
                    timer late by 0.100 ms (P99 0.400 ms)";
     let (item, told) = lines(&plan, &of(by(quick(), 1.0, &plan, &in_turn(&[0.5; 10]))));
     assert_eq!(item, format!("- [x] Client not the bottleneck: {figures}"));
