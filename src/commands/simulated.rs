@@ -46,7 +46,7 @@ fn host(settings: Settings) -> io::Result<InProcess> {
 }
 
 /// The simulator's settings that a variant stands for, and remarks about flags without effect.
-fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, Vec<String>), String> {
+pub(super) fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, Vec<String>), String> {
     let defaults = Settings::default();
     let mut settings = Settings {
         model: if plan.model == "auto" { defaults.model.clone() } else { plan.model.clone() },

@@ -13,3 +13,4 @@ mod scenario;
 mod scenarios;
 mod simulator;
 mod support;
+mod wire;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::planning::{Planned, Wanted, prepare};
+use super::planning::{Planned, prepare};
 use super::{Ui, simulated};
 use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
 use crate::cli::RunArgs;
@@ -41,15 +41,7 @@ impl Failure {
 }
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
-    let wanted = Wanted {
-        scenario: &args.scenario,
-        simulate: args.simulate,
-        speed: args.speed,
-        no_server: args.no_server,
-        only: &args.only,
-        repeats: args.repeats,
-    };
-    let planned = match prepare(&wanted, ui) {
+    let planned = match prepare(&args.planning, ui) {
         Ok(planned) => planned,
         Err(exit) => return exit,
     };
