@@ -46,8 +46,9 @@ const TICK: Duration = Duration::from_millis(2);
 /// Connections are made, and the server's replies prepared, before anything is timed.
 const FIRST: usize = 2 * AT_ONCE;
 const FIRST_WITHIN: Duration = Duration::from_millis(100);
-/// How long a client that is far too slow gets for its first request, and how often that is looked for.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How much longer a client that is far too slow gets for its first requests, and how often they are
+/// looked for.
+const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// More requests than any client sends within a second.
 const ENOUGH: usize = 200_000;
@@ -188,14 +189,15 @@ impl Gauge {
     }
 }
 
-/// Runs the phase for this long, and longer when until then nothing has ended: a slow client is
-/// still one with figures.
+/// Runs the phase for this long, and longer when until then fewer requests have ended than are in
+/// flight: a slow client has figures too, and they are not to be those of its start.
 async fn until_over(phase: Phase, shared: &Shared, within: Duration) -> (Result<PhaseEnd, PhaseError>, Duration) {
     let (stop, progress, begun) = (Stop::new(), Progress::silent(), Instant::now());
+    let least = phase.cap.unwrap_or(1) as u64;
     let mut load = pin!(dispatcher::run(phase, shared, &stop, &progress));
     tokio::select! {
         ended = &mut load => (ended, begun.elapsed()),
-        () = time_over(within, &progress) => {
+        () = time_over(within, least, &progress) => {
             let took = begun.elapsed();
             stop.request();
             (load.await, took)
@@ -203,10 +205,10 @@ async fn until_over(phase: Phase, shared: &Shared, within: Duration) -> (Result<
     }
 }
 
-async fn time_over(within: Duration, progress: &Progress) {
+async fn time_over(within: Duration, least: u64, progress: &Progress) {
     tokio::time::sleep(within).await;
     let patience = Instant::now() + PATIENCE;
-    while progress.ended() == 0 && Instant::now() < patience {
+    while progress.ended() < least && Instant::now() < patience {
         tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
