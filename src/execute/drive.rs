@@ -144,7 +144,7 @@ pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
     if let Some(media) = &media {
         fs_err::create_dir_all(media)?;
     }
-    let client = Client::new(drive.endpoint, drive.target, ready.connections()).map_err(DriveError::Client)?;
+    let client = Client::new(drive.endpoint.into(), drive.target, ready.connections()).map_err(DriveError::Client)?;
     let writer = Writer::start(drive.dir, needed)?;
     let shared = Shared {
         client,

@@ -3,11 +3,12 @@
 //! | a run is | when |
 //! |---|---|
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
-//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, or in closed loop the client was slow |
+//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
 
 use indexmap::IndexMap;
 
+use super::client;
 use super::concurrency;
 use super::sample::{Sample, real, seconds};
 use super::types::{Summary, Warning};
@@ -118,6 +119,7 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
     {
         late(late_ms, median_s, open_loop, capped, doubts);
     }
+    client_bound(e.summary, open_loop, doubts);
     if open_loop {
         below_offered(e.records, e.run.traffic.request_rate.per_second(), capped, doubts);
     }
@@ -128,6 +130,16 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
             warmup.requests, warmup.concurrency
         );
         doubts.add(Validity::Valid, WarningKind::UnmatchedWarmup, text);
+    }
+}
+
+/// Holds what the client costs by itself against the run.
+fn client_bound(summary: &Summary, open_loop: bool, doubts: &mut Doubts) {
+    let Some(client) = &summary.client else { return };
+    let median_ms = summary.latency_s.p50.map_or(0.0, |median_s| median_s * 1e3 / summary.speed);
+    let reasons = client::reasons(client, open_loop.then(|| LATE_MS.max(LATE_SHARE * median_ms)));
+    if !reasons.is_empty() {
+        doubts.add(Validity::Suspect, WarningKind::ClientBound, reasons.join("; "));
     }
 }
 

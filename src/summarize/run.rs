@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+use super::client;
 use super::concurrency;
 use super::doubt::{self, Evidence};
 use super::interval;
@@ -13,7 +14,7 @@ use super::sample::{Sample, real, real_u64, seconds};
 use super::slo::{self, Attained, Targets};
 use super::survival;
 use super::types::{ClassSummary, Distribution, ErrorCount, Percentile, Summary};
-use crate::catalog::Validity;
+use crate::catalog::{Validity, WarningKind};
 use crate::plan::{Plan, RunPlan};
 use crate::record::{Record, RunManifest, Status};
 
@@ -52,8 +53,13 @@ pub fn summarize(plan: &Plan, run: &RunPlan, files: &RunFiles<'_>) -> Summary {
     summary.goodput_per_s = summary.slo.as_ref().and_then(|slo| per_s(slo.met, summary.duration_s));
     summary.classes = classes(&targets, records, headline);
     summary.errors = errors(records);
+    summary.client = files.manifest.client.as_ref().map(|probe| client::figures(probe, &summary, records));
     (summary.validity, summary.warnings) =
         doubt::doubts(&Evidence { plan, run, manifest: files.manifest, records, summary: &summary });
+    let bound = summary.warnings.iter().any(|warning| warning.kind == WarningKind::ClientBound);
+    if let Some(client) = &mut summary.client {
+        client.could_be_bottleneck = bound;
+    }
     summary
 }
 
@@ -109,6 +115,7 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         slo: None,
         classes: IndexMap::new(),
         lateness_ms: None,
+        client: None,
         validity: Validity::Valid,
         warnings: Vec::new(),
         errors: Vec::new(),

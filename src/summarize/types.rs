@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{ErrorClass, Validity, WarningKind};
+use crate::record::Spread;
 use crate::units::Rate;
 
 /// Version of `results.json`.
@@ -145,6 +146,9 @@ pub struct Summary {
     pub classes: IndexMap<String, ClassSummary>,
     /// Sent − due in milliseconds; null when nothing was sent.
     pub lateness_ms: Option<Tail>,
+    /// What the client itself costs, measured before the run; null when it could not be measured.
+    #[serde(default)]
+    pub client: Option<ClientFigures>,
     /// Whether the numbers may be believed.
     pub validity: Validity,
     /// Why not, or not entirely.
@@ -297,6 +301,28 @@ pub struct Tail {
     pub p99: f64,
     /// Largest.
     pub max: f64,
+}
+
+/// The client against a server that answers at once, and how near the run came to that. Times and rates
+/// are on the wall clock, in a simulated run too. The server of that measurement shares the processor with
+/// the client, so for small bodies the client's true cost is below these times, and its highest rate above
+/// this one; what it costs to read replies of megabytes is not in them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientFigures {
+    /// Sent → done of a small request in milliseconds: what the client adds to every latency.
+    pub added_latency_ms: Spread,
+    /// Small exchanges per second that the client reaches.
+    pub max_rate_per_s: f64,
+    /// Due → released of a schedule in milliseconds.
+    pub timer_error_ms: Spread,
+    /// The run's exchanges per second / `max_rate_per_s`.
+    pub rate_share: Option<f64>,
+    /// Median added latency / the run's median latency.
+    pub latency_share: Option<f64>,
+    /// P99 of the added latency / the run's P99 latency.
+    pub tail_share: Option<f64>,
+    /// Whether the client could have been the bottleneck; a `client_bound` warning then says why.
+    pub could_be_bottleneck: bool,
 }
 
 /// Doubt, as data.

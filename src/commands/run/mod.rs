@@ -138,6 +138,9 @@ impl Job<'_> {
         let plan = self.plan;
         let (stop, progress, host) = (Stop::new(), self.progress(), host_name());
         let start_simulator = |variant: &_| simulated::start(plan, variant, self.ui);
+        let null = simulated::start_null()
+            .inspect_err(|error| self.ui.note(&format!("the client cannot be measured: {error}")))
+            .ok();
         let campaign = Campaign {
             plan,
             steps: &self.planned.plan.steps,
@@ -146,6 +149,7 @@ impl Job<'_> {
             example: &|variant, phases, model| example::example(plan, variant, phases, model),
             secrets: self.secrets,
             simulator: plan.simulated.then_some(&start_simulator),
+            null_server: null.as_ref().map(|(_, target)| target),
             job_path,
             watchdog: self.watchdog(),
             stop: stop.clone(),

@@ -13,7 +13,7 @@ fn a_simulated_run_leaves_the_documented_files() {
     assert_eq!(code(&output), 0, "{}", talk(&output));
     let names: Vec<String> = contents(&bench.latest()).iter().map(|(path, _)| path.display().to_string()).collect();
     let mut expected: Vec<String> =
-        ["plan.json", "results.csv", "results.json", "results.md", "servers/v-1/environment.json"]
+        ["client.json", "plan.json", "results.csv", "results.json", "results.md", "servers/v-1/environment.json"]
             .map(str::to_owned)
             .to_vec();
     for run in ["c1", "c2", "c3"] {

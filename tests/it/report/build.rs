@@ -292,6 +292,7 @@ pub(super) fn manifest(run: &RunPlan) -> RunManifest {
         model: "Qwen/Qwen-Image".to_owned(),
         simulated: false,
         speed: 1.0,
+        client: None,
     }
 }
 
