@@ -3,6 +3,7 @@
 
 mod caption;
 mod csv;
+mod figures;
 mod json;
 mod markdown;
 mod number;

@@ -18,6 +18,6 @@ pub use results::results;
 pub use run::{RunFiles, summarize};
 pub use sample::{Sample, SampleError};
 pub use types::{
-    ClassSummary, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile, RESULTS_FORMAT, Results, Rtf, Slo,
-    StageTime, Summary, Tail, Warning,
+    Calibrated, ClassSummary, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile, RESULTS_FORMAT, Results,
+    Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,
 };
