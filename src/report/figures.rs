@@ -8,7 +8,8 @@ use crate::catalog::Medium;
 use crate::plan::Plan;
 use crate::summarize::{ClassSummary, Results, Slo, Summary};
 
-fn in_seconds(key: &str, header: &str) -> Column {
+/// A column of seconds, as the dashboards have them.
+pub(crate) fn in_seconds(key: &str, header: &str) -> Column {
     Column::number(key, header, SECONDS).unit("s")
 }
 

@@ -6,6 +6,7 @@ use super::number::superscript;
 use super::official;
 use super::table::{Align, Table};
 use super::text::{Text, inline};
+use super::work::{stages, work};
 use crate::plan::Plan;
 use crate::summarize::Results;
 
@@ -38,7 +39,13 @@ pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
         return "No run has results.\n".to_owned();
     }
     let mut parts = Vec::new();
-    for (title, table) in [("By run", runs(plan, results)), ("By class of requests", classes(results))] {
+    let tables = [
+        ("By run", runs(plan, results)),
+        ("By class of requests", classes(results)),
+        ("Work done and what the server tells", work(plan, results)),
+        ("Stage times; stages may contain each other", stages(results)),
+    ];
+    for (title, table) in tables {
         if !table.rows.is_empty() {
             let mut text = Text::default();
             text.add(format!("**{title}**\n\n{}", render(&table)));

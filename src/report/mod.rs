@@ -12,6 +12,7 @@ mod page;
 mod table;
 mod terminal;
 mod text;
+mod work;
 
 pub use self::csv::csv;
 pub use self::json::json;

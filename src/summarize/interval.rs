@@ -80,6 +80,37 @@ pub fn mean_interval(sample: &Sample) -> Option<[f64; 2]> {
     }
 }
 
+/// The interval of the mean over classes of requests that differ: of one class as [`mean_interval`], of
+/// several by each class's own spread, with Student's t of the degrees of freedom of Welch and
+/// Satterthwaite. `None` when a class has a single observation, which has no spread.
+pub fn stratified_mean_interval(strata: &[Sample]) -> Option<[f64; 2]> {
+    if let [only] = strata {
+        return mean_interval(only);
+    }
+    let n = strata.iter().map(|stratum| real(stratum.n())).sum::<f64>();
+    let mean = strata.iter().map(|stratum| stratum.mean() * real(stratum.n())).sum::<f64>() / n;
+    let (mut variance, mut spread) = (0.0, 0.0);
+    for stratum in strata {
+        let free = real(stratum.n()) - 1.0;
+        if free < 1.0 {
+            return None;
+        }
+        // (share of the class)² × s² / n of the class, where s² = n of the class × σ² / free
+        let part = (real(stratum.n()) / n * stratum.std()).powi(2) / free;
+        variance += part;
+        spread += part.powi(2) / free;
+    }
+    if strata.is_empty() {
+        return None;
+    }
+    if variance <= 0.0 {
+        return Some([mean; 2]);
+    }
+    let t = StudentsT::new(0.0, 1.0, variance.powi(2) / spread).ok()?;
+    let reach = t.inverse_cdf(f64::midpoint(1.0, COVERAGE)) * variance.sqrt();
+    Some([mean - reach, mean + reach])
+}
+
 fn t_interval(sample: &Sample) -> Option<[f64; 2]> {
     let t = StudentsT::new(0.0, 1.0, real(sample.n() - 1)).ok()?;
     Some(around(sample, t.inverse_cdf(f64::midpoint(1.0, COVERAGE))))

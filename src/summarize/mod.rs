@@ -13,7 +13,7 @@ mod slo;
 mod survival;
 mod types;
 
-pub use interval::{is_supported, mean_interval, quantile_interval};
+pub use interval::{is_supported, mean_interval, quantile_interval, stratified_mean_interval};
 pub use results::results;
 pub use run::{RunFiles, summarize};
 pub use sample::{Sample, SampleError};

@@ -136,7 +136,7 @@ fn times(summary: &mut Summary, run: &RunPlan, records: &[Record], headline: Hea
     summary.response_time_s = distribution(records, |record| record.response_time_us);
     summary.percentiles = percentiles(headlines.as_ref(), censored);
     summary.kaplan_meier = censored > 0;
-    summary.mean_interval_s = mean_interval(headlines.as_ref(), censored);
+    summary.mean_interval_s = mean_interval(records, censored, headline.us());
     summary.peak_concurrency = concurrency::peak(&concurrency::intervals(records));
     summary.lateness_ms = Sample::of_finite(lateness).map(|sample| sample.tail());
 }
@@ -257,9 +257,19 @@ fn percentiles(sample: Option<&Sample>, censored: u64) -> IndexMap<String, Perce
         .collect()
 }
 
-/// Interval of the mean; none with censoring, as the mean then leaves out the slow requests.
-fn mean_interval(sample: Option<&Sample>, censored: u64) -> Option<[f64; 2]> {
-    sample.filter(|_| censored == 0).and_then(interval::mean_interval)
+/// Interval of the mean, by class, as how many requests each class has is no chance; none with
+/// censoring, as the mean then leaves out the slow requests.
+fn mean_interval<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    censored: u64,
+    us: fn(&Record) -> Option<u64>,
+) -> Option<[f64; 2]> {
+    let mut groups: IndexMap<&str, Vec<&Record>> = IndexMap::new();
+    for record in records.into_iter().filter(|_| censored == 0) {
+        groups.entry(&record.class).or_default().push(record);
+    }
+    let strata = groups.into_values().filter_map(|group| sample(group, Status::Ok, us));
+    interval::stratified_mean_interval(&strata.collect::<Vec<_>>())
 }
 
 /// Figures per class, the cheapest shape first: by steps × megapixels × frames, then by name; shapes
@@ -287,7 +297,7 @@ fn classes(targets: &Targets, records: &[Record], headline: Headline) -> IndexMa
                 latency_s: distribution(group.iter().copied(), |record| record.latency_us),
                 response_time_s: distribution(group.iter().copied(), |record| record.response_time_us),
                 percentiles: percentiles(headlines.as_ref(), tally.censored),
-                mean_interval_s: mean_interval(headlines.as_ref(), tally.censored),
+                mean_interval_s: mean_interval(group.iter().copied(), tally.censored, headline.us()),
                 slo_target_s: target.map(|(limit_s, _)| limit_s),
                 slo_basis: target.map(|(_, basis)| basis.to_owned()),
                 slo_attainment: attained.share(),

@@ -96,9 +96,9 @@ pub struct Summary {
     pub percentiles: IndexMap<String, Percentile>,
     /// Whether the percentiles of both latencies are Kaplan–Meier estimates, because requests were censored.
     pub kaplan_meier: bool,
-    /// 95 % interval of the mean headline latency in seconds, within this run and over the mix of its
-    /// classes; null below n = 2 and when requests were censored, as the mean then leaves out the slow
-    /// ones.
+    /// 95 % interval of the mean headline latency in seconds, within this run and for its mix of
+    /// classes; null when a class has fewer than 2 successes and when requests were censored, as the mean
+    /// then leaves out the slow ones.
     pub mean_interval_s: Option<[f64; 2]>,
     /// Pictures received.
     pub images: Option<u64>,

@@ -149,16 +149,23 @@ const METRICS: &[(&str, &str, &str, Option<Medium>)] = &[
         None,
     ),
     ("Response time", "due → done: latency and the wait for a free slot; the headline in open loop", "s", None),
-    ("95 % Interval", "of the mean headline latency, within this run: Student's t, from 20 requests on BCa", "s", None),
-    ("Throughput", "successes / (first sent → last end of any request)", "requests/s", None),
-    ("Images per second", "pictures received over the same time", "1/s", Some(Medium::Image)),
-    ("Denoise step", "as the server tells it, else its generation time / steps; mean", "ms", Some(Medium::Image)),
-    ("Video seconds per second", "length of the clips received over the same time", "s/s", Some(Medium::Video)),
-    ("Frames per second", "frames received over the same time", "1/s", Some(Medium::Video)),
+    (
+        "95 % Interval",
+        "of the mean, within this run: Student's t, from 20 requests on BCa, of a mix by class",
+        "s",
+        None,
+    ),
+    ("Req/s", "throughput: successes / (first sent → last end of any request)", "requests/s", None),
+    ("Images/s", "pictures received over the same time", "1/s", Some(Medium::Image)),
+    ("Denoise Step", "as the server tells it, else its generation time / steps; mean", "ms", Some(Medium::Image)),
+    ("Video", "length of the clips received over the same time", "s/s", Some(Medium::Video)),
+    ("Frames/s", "frames received over the same time", "1/s", Some(Medium::Video)),
     ("RTF", "generation time / clip length; the basis of the generation time is stated", "1", Some(Medium::Video)),
-    ("Megapixel steps", "width × height × frames × steps × outputs / 10⁶ over the same time", "1/s", None),
-    ("Outputs per hour and GPU", "outputs × 3600 / time / GPUs", "1/h", None),
-    ("Peak memory", "largest peak memory that the server reports", "MB", None),
+    ("Generation", "time that the server tells for making the outputs", "ms", None),
+    ("Megapixel Steps/s", "width × height × frames × steps × outputs / 10⁶ over the same time", "1/s", None),
+    ("Outputs/h/GPU", "outputs × 3600 / time / GPUs", "1/h", None),
+    ("Peak Concur.", "most requests in flight at one instant", "requests", None),
+    ("Memory", "largest peak memory that the server reports", "MB", None),
 ];
 
 /// 6: what the figures mean.
@@ -188,12 +195,8 @@ pub(super) fn metrics(plan: &Plan, results: &Results) -> String {
         );
     }
     if plan.slo.is_some() || results.runs.iter().any(|run| run.slo.is_some()) {
-        add(
-            "SLO attainment",
-            "requests within their target / requests with one; failed and cut ones are missed",
-            "share",
-        );
-        add("Goodput", "requests within their target over the same time", "requests/s");
+        add("SLO Met", "requests within their target / requests with one; failed and cut ones are missed", "requests");
+        add("Goodput/s", "requests within their target over the same time", "requests/s");
     }
     render(&table)
 }
