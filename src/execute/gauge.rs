@@ -180,11 +180,11 @@ impl Gauge {
             speed: 1.0,
             timeout: TimeoutPlan { connect: Limit::Never, request: Limit::Never, job: Limit::Never },
             poll: PollPlan { first: Span::millis(50), growth: 0.0, max: Span::millis(50) },
-            sync_video: false,
             media: None,
             slo_ms: None,
             secrets: super::Secrets::default(),
             lines: writer.lines(),
+            inspector: None,
         }
     }
 }
@@ -240,7 +240,10 @@ fn wire(model: &str) -> Wire {
         extra_body: IndexMap::new(),
         bot_task: None,
         return_stage_metrics: false,
+        stream: false,
+        sync_video: false,
         check_media: true,
+        keep_pictures: false,
         max_reply: 1 << 20,
     }
 }

@@ -1,7 +1,7 @@
 //! What is the same for every row of a results table, in words.
 
 use super::number::fixed;
-use super::official::{degree, degree_header, degrees, further_degrees};
+use super::official::{dataset_label, degree, degree_header, degrees, further_degrees};
 use super::table::{Cell, Value};
 use super::text::{counted, distinct};
 use crate::catalog::DEGREES;
@@ -44,7 +44,18 @@ pub(crate) fn caption(plan: &Plan, results: &Results) -> String {
     } else {
         text.push_str(" Latency is sent → reply consumed and judged, over the requests that succeeded.");
     }
+    text.push_str(&mixed(plan, results));
     text
+}
+
+/// Which datasets have figures over requests of different shapes, which depend on the mix.
+fn mixed(plan: &Plan, results: &Results) -> String {
+    let mixed = results.runs.iter().filter(|run| run.classes.len() > 1);
+    let labels = distinct(mixed.map(|run| dataset_label(plan, &run.dataset).to_owned()));
+    if labels.is_empty() {
+        return String::new();
+    }
+    format!(" {}: a mix of shapes; the figures depend on the mix, those by class do not.", labels.join(", "))
 }
 
 /// The variant when there is one, and degrees without a column that are on.

@@ -24,6 +24,7 @@ const NUMBERS: &[&str] = &[
     "latency_s.p95",
     "latency_s.p99",
     "latency_s.max",
+    "latency_s.at_least",
     "response_time_s.mean",
     "response_time_s.std",
     "response_time_s.min",
@@ -32,6 +33,7 @@ const NUMBERS: &[&str] = &[
     "response_time_s.p95",
     "response_time_s.p99",
     "response_time_s.max",
+    "response_time_s.at_least",
     "queue_s.mean",
     "queue_s.std",
     "queue_s.min",
@@ -40,22 +42,41 @@ const NUMBERS: &[&str] = &[
     "queue_s.p95",
     "queue_s.p99",
     "queue_s.max",
+    "percentiles.p50.n",
+    "percentiles.p50.low",
+    "percentiles.p50.high",
+    "percentiles.p90.n",
+    "percentiles.p90.low",
+    "percentiles.p90.high",
+    "percentiles.p95.n",
+    "percentiles.p95.low",
+    "percentiles.p95.high",
+    "percentiles.p99.n",
+    "percentiles.p99.low",
+    "percentiles.p99.high",
     "images",
     "images_per_s",
     "pixels_per_image",
     "denoise_step_ms",
     "image_generation_ms.mean",
+    "image_generation_ms.std",
     "image_generation_ms.p50",
+    "image_generation_ms.p90",
     "image_generation_ms.p95",
     "image_generation_ms.p99",
     "video_duration_s",
     "video_frames",
     "video_s_per_s",
     "rtf.mean",
+    "rtf.std",
     "rtf.p50",
+    "rtf.p90",
+    "rtf.p95",
     "rtf.p99",
     "video_generation_ms.mean",
+    "video_generation_ms.std",
     "video_generation_ms.p50",
+    "video_generation_ms.p90",
     "video_generation_ms.p95",
     "video_generation_ms.p99",
     "frames_per_s",
@@ -66,10 +87,19 @@ const NUMBERS: &[&str] = &[
     "peak_memory_mb.max",
     "peak_memory_mb.mean",
     "peak_memory_mb.median",
+    "peak_memory_mb.p90",
+    "peak_memory_mb.p95",
     "peak_memory_mb.p99",
+    "peak_memory_mb.n",
     "slo.attainment",
+    "slo.wanted",
     "slo.met",
     "slo.of",
+    "slo.without_target",
+    "slo.scale",
+    "slo.fit.a_s",
+    "slo.fit.b_s",
+    "slo.fit.residual_s",
     "lateness_ms.p50",
     "lateness_ms.p99",
     "lateness_ms.max",
@@ -80,6 +110,7 @@ fn is_elsewhere(name: &str) -> bool {
     matches!(name, "max_concurrency" | "request_rate" | "repeat" | "gpus" | "requests" | "speed")
         || name.starts_with("classes.")
         || name.starts_with("slo.targets_s.")
+        || name.starts_with("slo.calibration.")
 }
 
 /// The results as CSV (RFC 4180): a header line of names, then one line per run.
@@ -105,6 +136,26 @@ const AXES: [(&str, Axis); 8] = [
     ("dataset_label", Axis::Dataset),
 ];
 
+/// Columns of words, and intervals, before the numbers.
+const STATES: [&str; 13] = [
+    "repeat",
+    "gpus",
+    "simulated",
+    "speed",
+    "validity",
+    "warnings",
+    "reasons",
+    "headline",
+    "kaplan_meier",
+    "rtf.basis",
+    "slo.basis",
+    "mean_interval_s.low",
+    "mean_interval_s.high",
+];
+
+/// Percentiles that say whether they are supported.
+const PERCENTILES: [&str; 4] = ["p50", "p90", "p95", "p99"];
+
 fn table(plan: &Plan, results: &Results) -> Table {
     let figures: Vec<_> = results.runs.iter().map(Summary::figures).collect();
     let mut numbers: Vec<String> = NUMBERS.iter().map(|name| (*name).to_owned()).collect();
@@ -114,12 +165,13 @@ fn table(plan: &Plan, results: &Results) -> Table {
         }
     }
     let words = ["id", "key", "workload_key", "config_key", "variant", "dataset"];
-    let states = ["repeat", "gpus", "simulated", "speed", "validity", "warnings", "headline"];
+    let supported = PERCENTILES.map(|name| format!("percentiles.{name}.supported"));
     let keys = words
         .into_iter()
         .chain(AXES.map(|(key, _)| key))
         .chain(DEGREES.iter().map(|degree| degree.key))
-        .chain(states)
+        .chain(STATES)
+        .chain(supported.iter().map(String::as_str))
         .chain(numbers.iter().map(String::as_str));
     Table {
         columns: keys.map(|key| Column::text(key, key)).collect(),
@@ -171,7 +223,17 @@ fn head(plan: &Plan, summary: &Summary) -> Vec<Cell> {
         Cell::from(Some(summary.speed)),
         Cell::from(summary.validity.name()),
         Cell::from(kinds.join(" ")),
+        Cell::from(summary.warnings.iter().map(|warning| warning.text.as_str()).collect::<Vec<_>>().join("; ")),
         Cell::from(summary.headline.as_str()),
+        Cell::from(summary.kaplan_meier.to_string()),
+        Cell::from(summary.rtf.as_ref().map_or(Value::Absent, |rtf| rtf.basis.as_str().into())),
+        Cell::from(summary.slo.as_ref().map_or(Value::Absent, |slo| slo.basis.as_str().into())),
+        Cell::from(summary.mean_interval_s.map(|[low, _]| low)),
+        Cell::from(summary.mean_interval_s.map(|[_, high]| high)),
     ]);
+    row.extend(PERCENTILES.map(|name| {
+        let supported = summary.percentiles.get(name).map(|percentile| percentile.supported);
+        Cell::from(supported.map_or(Value::Absent, |supported| supported.to_string().into()))
+    }));
     row
 }

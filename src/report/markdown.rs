@@ -1,22 +1,29 @@
 //! A table → Markdown, and the text of `results.md`.
 
 use super::caption;
+use super::figures::{classes, errors, runs, warnings};
 use super::number::superscript;
 use super::official;
 use super::table::{Align, Table};
 use super::text::{Text, inline};
+use super::work::{stages, work};
 use crate::plan::Plan;
 use crate::summarize::Results;
 
-/// `results.md`: the dashboards' results table, then its caption and footnotes.
+/// `results.md`: the dashboards' results table with its caption and footnotes, then every run's
+/// figures.
 pub fn markdown(plan: &Plan, results: &Results) -> String {
+    let figures = if results.runs.is_empty() { String::new() } else { format!("\n{}", figures(plan, results)) };
+    format!("{}{figures}", table(plan, results))
+}
+
+/// The dashboards' results table, its caption and footnotes.
+pub(crate) fn table(plan: &Plan, results: &Results) -> String {
     let table = official::table(plan, results);
     let mut text = Text::default();
     text.add(render(&table));
     text.add(format!("\n{}\n", inline(&caption::caption(plan, results))));
-    for (place, note) in table.notes.iter().enumerate() {
-        text.add(format!("\n{} {}\n", superscript(place + 1), inline(note)));
-    }
+    footnotes(&table, &mut text);
     if results.runs.is_empty() {
         text.add("\nNo run has results.\n");
     }
@@ -24,6 +31,41 @@ pub fn markdown(plan: &Plan, results: &Results) -> String {
         text.add(format!("\nNot run: `{}`: {}\n", run.id, inline(&run.reason)));
     }
     text.finish()
+}
+
+/// Figures by run, and by class where a run mixes several, then warnings and errors.
+pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
+    if results.runs.is_empty() {
+        return "No run has results.\n".to_owned();
+    }
+    let mut parts = Vec::new();
+    let tables = [
+        ("By run", runs(plan, results)),
+        ("By class of requests", classes(results)),
+        ("Work done and what the server tells", work(plan, results)),
+        ("Stage times; stages may contain each other", stages(results)),
+    ];
+    for (title, table) in tables {
+        if !table.rows.is_empty() {
+            let mut text = Text::default();
+            text.add(format!("**{title}**\n\n{}", render(&table)));
+            footnotes(&table, &mut text);
+            parts.push(text.finish());
+        }
+    }
+    for (title, lines) in [("Warnings", warnings(results)), ("Errors", errors(results))] {
+        if !lines.is_empty() {
+            let list: String = lines.iter().map(|line| format!("- {}\n", inline(line))).collect();
+            parts.push(format!("**{title}**\n\n{list}"));
+        }
+    }
+    parts.join("\n")
+}
+
+fn footnotes(table: &Table, text: &mut Text) {
+    for (place, note) in table.notes.iter().enumerate() {
+        text.add(format!("\n{} {}\n", superscript(place + 1), inline(note)));
+    }
 }
 
 /// The table in GitHub's Markdown, one line per row.

@@ -3,6 +3,7 @@
 
 mod caption;
 mod csv;
+mod figures;
 mod json;
 mod markdown;
 mod number;
@@ -11,6 +12,7 @@ mod page;
 mod table;
 mod terminal;
 mod text;
+mod work;
 
 pub use self::csv::csv;
 pub use self::json::json;

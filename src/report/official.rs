@@ -176,12 +176,14 @@ fn marked(value: Value, marks: Vec<usize>) -> Cell {
     Cell { value, marks }
 }
 
-/// Why a run's numbers need care: its validity with the reasons, or censoring.
+/// What is to be known about a run's numbers: its validity with the reasons, or what it warns of.
 fn doubt_note(summary: &Summary) -> Option<String> {
     let reasons: Vec<&str> = summary.warnings.iter().map(|warning| warning.text.as_str()).collect();
+    let reasons = reasons.join("; ");
     match summary.validity {
-        Validity::Valid => None,
-        Validity::Suspect | Validity::Invalid => Some(format!("{}: {}", summary.validity, reasons.join("; "))),
+        Validity::Valid if reasons.is_empty() => None,
+        Validity::Valid => Some(format!("valid, to be known: {reasons}")),
+        Validity::Suspect | Validity::Invalid => Some(format!("{}: {reasons}", summary.validity)),
     }
 }
 
@@ -206,11 +208,11 @@ pub(crate) fn percentile(basis: Basis, distribution: &Distribution, name: &str, 
     let title = name.to_uppercase();
     let n = basis.completed + basis.censored;
     let note = match basis.completed {
-        0 => None,
         _ if basis.censored > 0 => Some(format!(
             "percentiles by Kaplan–Meier: {} of {n} requests were cut by a limit of the client, and means leave them out",
             basis.censored
         )),
+        0 => None,
         1 => Some("n=1, no percentile".to_owned()),
         _ if is_supported(n, share) => None,
         _ if basis.counted => Some(format!(

@@ -148,13 +148,25 @@ impl Table {
         place + 1
     }
 
-    /// The same table without columns in which nothing was measured.
-    pub(crate) fn without_empty_columns(self) -> Self {
-        let keep: Vec<bool> = (0..self.columns.len())
-            .map(|column| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.value != Value::Absent)))
-            .collect();
+    /// The same table without columns in which nothing was measured, but with those of these keys.
+    pub(crate) fn without_empty_columns(self, kept: &[&str]) -> Self {
+        let measured =
+            |place: usize| self.rows.iter().any(|row| row.get(place).is_some_and(|cell| cell.value != Value::Absent));
+        let keep = self.columns.iter().enumerate();
+        let keep = keep.map(|(place, column)| kept.contains(&column.key.as_str()) || measured(place)).collect();
+        self.only(keep)
+    }
+
+    /// The same table without the column of that key.
+    pub(crate) fn without_column(self, key: &str) -> Self {
+        let keep = self.columns.iter().map(|column| column.key != key).collect();
+        self.only(keep)
+    }
+
+    /// The columns that are kept, with the footnotes that their cells point at, numbered anew.
+    fn only(self, keep: Vec<bool>) -> Self {
         let kept = |place: &usize| keep.get(*place).copied().unwrap_or(true);
-        Self {
+        let mut table = Self {
             columns: self
                 .columns
                 .into_iter()
@@ -162,12 +174,20 @@ impl Table {
                 .filter(|(at, _)| kept(at))
                 .map(|(_, column)| column)
                 .collect(),
-            rows: self
-                .rows
-                .into_iter()
-                .map(|row| row.into_iter().enumerate().filter(|(at, _)| kept(at)).map(|(_, cell)| cell).collect())
-                .collect(),
-            notes: self.notes,
+            ..Self::default()
+        };
+        for row in self.rows {
+            let mut cells = Vec::new();
+            for (_, mut cell) in row.into_iter().enumerate().filter(|(at, _)| kept(at)) {
+                for mark in &mut cell.marks {
+                    if let Some(text) = self.notes.get(mark.saturating_sub(1)) {
+                        *mark = table.note(text.clone());
+                    }
+                }
+                cells.push(cell);
+            }
+            table.rows.push(cells);
         }
+        table
     }
 }

@@ -51,7 +51,21 @@ pub(crate) fn share_at(intervals: &[(u64, u64)], level: u32) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn the_peak_is_the_most_that_hold_any_start(
+            spans in prop::collection::vec((0..1_000_u64, 1..300_u64), 0..40)
+        ) {
+            let spans: Vec<(u64, u64)> = spans.into_iter().map(|(start, length)| (start, start + length)).collect();
+            let holding = |at: u64| spans.iter().filter(|(start, end)| *start <= at && at < *end).count() as u64;
+            let most = spans.iter().map(|(start, _)| holding(*start)).max().unwrap_or_default();
+            prop_assert_eq!(peak(&spans), most);
+        }
+    }
 
     #[test]
     fn requests_one_after_another_are_one_in_flight() {

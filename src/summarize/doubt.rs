@@ -5,6 +5,21 @@
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
 //! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
+//!
+//! | warning | when |
+//! |---|---|
+//! | interrupted | a request was cancelled or never sent, or the run was stopped or failed |
+//! | failures | a request failed |
+//! | censoring | a request was cut by a limit of the client |
+//! | few requests | closed loop at 2 or more in flight: fewer than 4 requests per slot |
+//! | below cap | closed loop at 2 or more in flight: all slots busy for less than 50 % of the run |
+//! | late (open loop), client bound (closed loop) | P99 of sent − due above 5 ms and above 5 % of the median latency |
+//! | below offered | open loop of 10 or more: of the middle 80 %, the rate of ends below 90 % of the rate of arrivals |
+//! | coarse polls | the widest gap between polls above 10 % of the median job time |
+//! | serialised | from the lowest concurrency of a sweep to twice that or more: throughput below 1.1 times, latency grown with it |
+//! | unmatched warm-up | the plan says so: other shapes, another concurrency, or too few to fill it |
+//! | duplicate outputs | two requests returned the same bytes; suspect when more than 50 % of successes did |
+//! | flagged | a success carries a remark that no other warning or figure tells |
 
 use indexmap::IndexMap;
 
@@ -110,7 +125,11 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
             doubts.add(Validity::Valid, WarningKind::FewRequests, text);
         }
         if let Some(share) = concurrency::share_at(&intervals, cap).filter(|share| *share < AT_CAP) {
-            let text = format!("{cap} requests were in flight for only {:.0} % of the run", share * 100.0);
+            let text = format!(
+                "{cap} requests were in flight for only {:.0} % of the run, less than {:.0} %",
+                share * 100.0,
+                AT_CAP * 100.0
+            );
             doubts.add(Validity::Valid, WarningKind::BelowCap, text);
         }
     }
@@ -249,7 +268,10 @@ fn coarse_polls(records: &[Record], doubts: &mut Doubts) {
     let Some(times) = Sample::of_finite(times) else { return };
     let (gap, median) = (seconds(widest), times.quantile(0.5));
     if gap > POLL_SHARE * median {
-        let text = format!("polls were up to {gap:.3} s apart at a median job time of {median:.3} s");
+        let text = format!(
+            "polls were up to {gap:.3} s apart at a median job time of {median:.3} s, more than {:.0} % of it",
+            POLL_SHARE * 100.0
+        );
         doubts.add(Validity::Valid, WarningKind::CoarsePolls, text);
     }
 }

@@ -80,6 +80,37 @@ pub fn mean_interval(sample: &Sample) -> Option<[f64; 2]> {
     }
 }
 
+/// The interval of the mean over classes of requests that differ: of one class as [`mean_interval`], of
+/// several by each class's own spread, with Student's t of the degrees of freedom of Welch and
+/// Satterthwaite. `None` when a class has a single observation, which has no spread.
+pub fn stratified_mean_interval(strata: &[Sample]) -> Option<[f64; 2]> {
+    if let [only] = strata {
+        return mean_interval(only);
+    }
+    let n = strata.iter().map(|stratum| real(stratum.n())).sum::<f64>();
+    let mean = strata.iter().map(|stratum| stratum.mean() * real(stratum.n())).sum::<f64>() / n;
+    let (mut variance, mut spread) = (0.0, 0.0);
+    for stratum in strata {
+        let free = real(stratum.n()) - 1.0;
+        if free < 1.0 {
+            return None;
+        }
+        // (share of the class)² × s² / n of the class, where s² = n of the class × σ² / free
+        let part = (real(stratum.n()) / n * stratum.std()).powi(2) / free;
+        variance += part;
+        spread += part.powi(2) / free;
+    }
+    if strata.is_empty() {
+        return None;
+    }
+    if variance <= 0.0 {
+        return Some([mean; 2]);
+    }
+    let t = StudentsT::new(0.0, 1.0, variance.powi(2) / spread).ok()?;
+    let reach = t.inverse_cdf(f64::midpoint(1.0, COVERAGE)) * variance.sqrt();
+    Some([mean - reach, mean + reach])
+}
+
 fn t_interval(sample: &Sample) -> Option<[f64; 2]> {
     let t = StudentsT::new(0.0, 1.0, real(sample.n() - 1)).ok()?;
     Some(around(sample, t.inverse_cdf(f64::midpoint(1.0, COVERAGE))))
@@ -103,13 +134,23 @@ fn bca_interval(sample: &Sample, resamples: usize, seed: u64) -> [f64; 2] {
     let below = means.partition_point(|value| *value < mean);
     let up_to = means.partition_point(|value| *value <= mean);
     let bias = normal_quantile(f64::midpoint(real(below), real(up_to)) / real(resamples));
-    // for the mean the jackknife's deviations are those of the observations over n − 1, which cancels
-    let moment = |power: i32| sample.sorted().iter().map(|value| (value - mean).powi(power)).sum::<f64>();
-    let acceleration = moment(3) / (6.0 * moment(2).powf(1.5));
     let Ok(means) = Sample::new(means) else { return [mean; 2] };
+    bca_shares(bias, acceleration(sample)).map(|share| means.quantile(share))
+}
+
+/// The acceleration of the mean, by the jackknife, whose deviations are those of the observations over
+/// n − 1, which cancels.
+fn acceleration(sample: &Sample) -> f64 {
+    let mean = sample.mean();
+    let moment = |power: i32| sample.sorted().iter().map(|value| (value - mean).powi(power)).sum::<f64>();
+    moment(3) / (6.0 * moment(2).powf(1.5))
+}
+
+/// Which shares of the resampled means are the ends: the nominal ones, moved by bias and acceleration.
+fn bca_shares(bias: f64, acceleration: f64) -> [f64; 2] {
     [f64::midpoint(0.0, 1.0 - COVERAGE), f64::midpoint(1.0, COVERAGE)].map(|share| {
         let shifted = bias + normal_quantile(share);
-        means.quantile(standard_normal().cdf(bias + shifted / (1.0 - acceleration * shifted)))
+        standard_normal().cdf(bias + shifted / (1.0 - acceleration * shifted))
     })
 }
 
@@ -148,7 +189,62 @@ impl SplitMix {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn acceleration_and_ends_are_those_of_a_jackknife_with_scipy() {
+        #[derive(serde::Deserialize)]
+        struct Fixture {
+            bca: Vec<Corrected>,
+        }
+        #[derive(serde::Deserialize)]
+        struct Corrected {
+            values: Vec<f64>,
+            acceleration: f64,
+            bias: f64,
+            shares: [f64; 2],
+        }
+        let fixture: Fixture = serde_json::from_str(include_str!("../../tests/fixtures/stats.json")).unwrap();
+        assert!(fixture.bca.len() >= 3);
+        for Corrected { values, acceleration: wanted, bias, shares } in fixture.bca {
+            let found = acceleration(&Sample::new(values).unwrap());
+            assert!((found - wanted).abs() <= 1e-9 * wanted.abs(), "{found} is not {wanted}");
+            for (end, share) in bca_shares(bias, found).into_iter().zip(shares) {
+                assert!((end - share).abs() < 1e-9, "{end} is not {share}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_quantile_lies_in_its_interval_and_that_within_the_ends(
+            values in prop::collection::vec(0.0..1e6f64, 1..400), q in 0.05..0.95f64
+        ) {
+            let sample = Sample::new(values).unwrap();
+            let interval = quantile_interval(&sample, q);
+            prop_assert_eq!(interval.is_some(), sample.n() > 1 && is_supported(sample.n() as u64, q));
+            if let Some([low, high]) = interval {
+                prop_assert!(sample.min() <= low && low <= high && high <= sample.max(), "{} {}", low, high);
+                let value = sample.quantile(q);
+                prop_assert!(low <= value && value <= high, "{} {} {}", low, value, high);
+            }
+        }
+
+        #[test]
+        fn a_mean_lies_in_its_interval_and_that_moves_and_scales_with_the_sample(
+            values in prop::collection::vec(1.0..1e3f64, 2..60)
+        ) {
+            let sample = Sample::new(values.clone()).unwrap();
+            let [low, high] = mean_interval(&sample).unwrap();
+            prop_assert!(low <= sample.mean() && sample.mean() <= high, "{} {} {}", low, sample.mean(), high);
+            let moved = Sample::new(values.iter().map(|value| 2.0 * value + 64.0).collect()).unwrap();
+            for (end, of_moved) in [low, high].into_iter().zip(mean_interval(&moved).unwrap()) {
+                prop_assert!((2.0 * end + 64.0 - of_moved).abs() <= 1e-6 * of_moved.abs(), "{} {}", end, of_moved);
+            }
+        }
+    }
 
     #[test]
     fn a_percentile_is_supported_from_the_count_at_which_its_interval_exists() {

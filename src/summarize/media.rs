@@ -54,10 +54,10 @@ fn generation_times(successes: &[&Record]) -> Option<Mean99> {
     Sample::of_finite(successes.iter().filter_map(|record| told_generation_ms(record))).map(|sample| sample.mean99())
 }
 
-/// Time of one denoising step: as a multi-stage server tells it, else generation time over steps.
+/// Time per denoising step: the slowest stage that tells it, else generation time by steps.
 fn denoise_step_ms(record: &Record) -> Option<f64> {
-    let told = record.stage_ms.iter().filter(|(name, _)| name.ends_with("_denoise_step_latency_ms"));
-    if let Some(ms) = told.map(|(_, ms)| *ms).filter(|ms| *ms > 0.0).reduce(f64::max) {
+    let told = record.stage_ms.iter().filter(|(name, ms)| name.ends_with("denoise_step_latency_ms") && **ms > 0.0);
+    if let Some(ms) = told.map(|(_, ms)| *ms).reduce(f64::max) {
         return Some(ms);
     }
     let steps = record.asked.num_inference_steps.filter(|steps| *steps > 0)?;
@@ -140,7 +140,8 @@ fn rtf(successes: &[&Record]) -> Option<Rtf> {
         [one] => *one,
         _ => "mixed",
     };
-    Some(Rtf { mean: sample.mean(), p50: sample.quantile(0.5), p99: sample.quantile(0.99), basis: basis.to_owned() })
+    let Mean99 { n, mean, std, p50, p90, p95, p99 } = sample.mean99();
+    Some(Rtf { n, mean, std, p50, p90, p95, p99, basis: basis.to_owned() })
 }
 
 /// Times per stage over the requests that report it; stages may contain each other, so they are

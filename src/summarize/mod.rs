@@ -14,11 +14,11 @@ mod slo;
 mod survival;
 mod types;
 
-pub use interval::{is_supported, mean_interval, quantile_interval};
+pub use interval::{is_supported, mean_interval, quantile_interval, stratified_mean_interval};
 pub use results::results;
 pub use run::{RunFiles, summarize};
 pub use sample::{Sample, SampleError};
 pub use types::{
-    ClassSummary, ClientFigures, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile, RESULTS_FORMAT, Results,
-    Rtf, Slo, StageTime, Summary, Tail, Warning,
+    Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile,
+    RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,
 };

@@ -147,8 +147,8 @@ fn times(summary: &mut Summary, run: &RunPlan, records: &[Record], headline: Hea
     let queues = sample(records, Status::Ok, |record| Some(record.sent_us?.saturating_sub(record.due_us)));
     summary.queue_s = queues.map(|sample| sample.distribution()).unwrap_or_default();
     summary.percentiles = percentiles(headlines.as_ref(), censored);
-    summary.kaplan_meier = censored > 0 && summary.completed > 0;
-    summary.mean_interval_s = headlines.as_ref().filter(|_| censored == 0).and_then(interval::mean_interval);
+    summary.kaplan_meier = censored > 0;
+    summary.mean_interval_s = mean_interval(records, censored, headline.us());
     summary.peak_concurrency = concurrency::peak(&concurrency::intervals(records));
     summary.lateness_ms = Sample::of_finite(lateness).map(|sample| sample.tail());
 }
@@ -242,10 +242,12 @@ fn distribution<'a>(
     records: impl IntoIterator<Item = &'a Record> + Clone,
     us: impl Fn(&Record) -> Option<u64>,
 ) -> Distribution {
-    let Some(ended) = sample(records.clone(), Status::Ok, &us) else { return Distribution::default() };
-    match sample(records, Status::Censored, &us) {
-        Some(cut) => survival::distribution(&ended, cut.sorted()),
-        None => ended.distribution(),
+    match (sample(records.clone(), Status::Ok, &us), sample(records, Status::Censored, &us)) {
+        (Some(ended), None) => ended.distribution(),
+        (Some(ended), Some(cut)) => survival::distribution(&ended, cut.sorted()),
+        // every percentile lies above the longest time that was waited
+        (None, Some(cut)) => Distribution { at_least: Some(cut.max()), ..Distribution::default() },
+        (None, None) => Distribution::default(),
     }
 }
 
@@ -267,6 +269,21 @@ fn percentiles(sample: Option<&Sample>, censored: u64) -> IndexMap<String, Perce
         .collect()
 }
 
+/// Interval of the mean, by class, as how many requests each class has is no chance; none with
+/// censoring, as the mean then leaves out the slow requests.
+fn mean_interval<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    censored: u64,
+    us: fn(&Record) -> Option<u64>,
+) -> Option<[f64; 2]> {
+    let mut groups: IndexMap<&str, Vec<&Record>> = IndexMap::new();
+    for record in records.into_iter().filter(|_| censored == 0) {
+        groups.entry(&record.class).or_default().push(record);
+    }
+    let strata = groups.into_values().filter_map(|group| sample(group, Status::Ok, us));
+    interval::stratified_mean_interval(&strata.collect::<Vec<_>>())
+}
+
 /// Figures per class, the cheapest shape first: by steps × megapixels × frames, then by name; shapes
 /// the request leaves open come last.
 fn classes(targets: &Targets, records: &[Record], headline: Headline) -> IndexMap<String, ClassSummary> {
@@ -280,6 +297,9 @@ fn classes(targets: &Targets, records: &[Record], headline: Headline) -> IndexMa
         .into_iter()
         .map(|(class, group)| {
             let tally = Tally::of(group.iter().copied());
+            let headlines = sample(group.iter().copied(), Status::Ok, headline.us());
+            let attained = Attained::count(targets, group.iter().copied(), headline.us());
+            let target = targets.of_class(group.iter().copied());
             let summary = ClassSummary {
                 requests: group.len() as u64,
                 completed: tally.completed,
@@ -288,8 +308,13 @@ fn classes(targets: &Targets, records: &[Record], headline: Headline) -> IndexMa
                 cancelled: tally.cancelled,
                 latency_s: distribution(group.iter().copied(), |record| record.latency_us),
                 response_time_s: distribution(group.iter().copied(), |record| record.response_time_us),
-                slo_target_s: targets.of_class(group.iter().copied()),
-                slo_attainment: Attained::count(targets, group.iter().copied(), headline.us()).share(),
+                percentiles: percentiles(headlines.as_ref(), tally.censored),
+                mean_interval_s: mean_interval(group.iter().copied(), tally.censored, headline.us()),
+                slo_target_s: target.map(|(limit_s, _)| limit_s),
+                slo_basis: target.map(|(_, basis)| basis.to_owned()),
+                slo_attainment: attained.share(),
+                slo_met: attained.met,
+                slo_of: attained.of,
             };
             (class.to_owned(), summary)
         })

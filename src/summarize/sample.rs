@@ -48,9 +48,9 @@ impl Sample {
         self.0.len()
     }
 
-    /// Arithmetic mean.
+    /// Arithmetic mean; rounding does not take it out of the sample's range.
     pub fn mean(&self) -> f64 {
-        self.0.iter().sum::<f64>() / real(self.n())
+        (self.0.iter().sum::<f64>() / real(self.n())).clamp(self.min(), self.max())
     }
 
     /// Population standard deviation (division by n), numpy's default.
@@ -98,7 +98,9 @@ impl Sample {
         Mean99 {
             n: self.n() as u64,
             mean: self.mean(),
+            std: self.std(),
             p50: self.quantile(0.5),
+            p90: self.quantile(0.9),
             p95: self.quantile(0.95),
             p99: self.quantile(0.99),
         }
@@ -110,6 +112,8 @@ impl Sample {
             max: self.max(),
             mean: self.mean(),
             median: self.quantile(0.5),
+            p90: self.quantile(0.9),
+            p95: self.quantile(0.95),
             p99: self.quantile(0.99),
         }
     }
@@ -203,6 +207,21 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn equal_observations_have_that_mean_and_no_deviation(value in -1e12..1e12f64, n in 1usize..50) {
+            let equal = Sample::new(vec![value; n]).unwrap();
+            prop_assert_eq!((equal.mean(), equal.std()), (value, 0.0));
+        }
+
+        #[test]
+        fn the_mean_is_within_the_ends_and_moves_with_the_sample(values in prop::collection::vec(0.0..1e6f64, 1..200)) {
+            let here = Sample::new(values.clone()).unwrap();
+            prop_assert!(here.min() <= here.mean() && here.mean() <= here.max());
+            let moved = Sample::new(values.iter().map(|value| value + 512.0).collect()).unwrap();
+            prop_assert!(close(moved.mean(), here.mean() + 512.0));
+            prop_assert!((moved.std() - here.std()).abs() <= 1e-6 * here.std().max(1.0));
+        }
+
         #[test]
         fn quantiles_are_ordered_and_within_the_ends(values in prop::collection::vec(-1e12..1e12f64, 1..200)) {
             let d = Sample::new(values).unwrap().distribution();

@@ -7,7 +7,7 @@
 use indexmap::IndexMap;
 
 use super::sample::{Sample, real, real_u64, seconds};
-use super::types::Slo;
+use super::types::{Calibrated, Slo, SloFit};
 use crate::plan::{Plan, SloTarget};
 use crate::record::{Asked, Record, Status};
 
@@ -20,7 +20,10 @@ pub(crate) struct Targets {
     fixed_s: Option<f64>,
     /// Target by class with the basis' name.
     classes: IndexMap<String, (f64, &'static str)>,
-    fit_residual_s: Option<f64>,
+    scale: Option<f64>,
+    calibration: IndexMap<String, Calibrated>,
+    /// The line that some class has its target from.
+    fit: Option<SloFit>,
     wanted: f64,
 }
 
@@ -30,7 +33,9 @@ impl Targets {
         let mut targets = Self {
             fixed_s: None,
             classes: IndexMap::new(),
-            fit_residual_s: None,
+            scale: None,
+            calibration: IndexMap::new(),
+            fit: None,
             wanted: plan.slo.map_or(WANTED, |slo| slo.attainment),
         };
         match plan.slo.map(|slo| slo.target) {
@@ -44,23 +49,24 @@ impl Targets {
     fn scale(&mut self, factor: f64, calibration: &[Record], records: &[Record]) {
         let medians = medians(calibration);
         let points: Vec<(f64, f64)> =
-            medians.values().filter_map(|(asked, median)| Some((work(asked)?, *median))).collect();
-        let fit = Line::fit(&points);
+            medians.values().filter_map(|(asked, time)| Some((work(asked)?, time.median_s))).collect();
+        let fit = fit(&points);
         for record in records {
             if self.classes.contains_key(&record.class) {
                 continue;
             }
             let base = match medians.get(record.class.as_str()) {
-                Some((_, median)) => Some((*median, "scale × calibration")),
-                None => fit.zip(work(&record.asked)).map(|(fit, work)| (fit.at(work), "scale × fit")),
+                Some((_, time)) => Some((time.median_s, "scale × calibration")),
+                None => fit.zip(work(&record.asked)).map(|(fit, work)| (at(fit, work), "scale × fit")),
             };
             if let Some((base, basis)) = base.filter(|(base, _)| *base > 0.0) {
                 self.classes.insert(record.class.clone(), (factor * base, basis));
             }
         }
-        if self.classes.values().any(|(_, basis)| *basis == "scale × fit") {
-            self.fit_residual_s = fit.map(|fit| fit.residual);
-        }
+        let is_used = self.classes.values().any(|(_, basis)| *basis == "scale × fit");
+        self.fit = fit.filter(|_| is_used);
+        self.scale = Some(factor);
+        self.calibration = medians.into_iter().map(|(class, (_, time))| (class.to_owned(), time)).collect();
     }
 
     /// The target of a request in seconds and its basis; `None` when it has none.
@@ -75,9 +81,10 @@ impl Targets {
         }
     }
 
-    /// The target that every request of the class shares, in seconds; rows with their own are left out.
-    pub(crate) fn of_class<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> Option<f64> {
-        records.into_iter().filter_map(|record| self.of(record)).find(|(_, basis)| *basis != "row").map(|(s, _)| s)
+    /// The target that every request of the class shares, in seconds, and its basis; rows with their
+    /// own are left out.
+    pub(crate) fn of_class<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> Option<(f64, &'static str)> {
+        records.into_iter().filter_map(|record| self.of(record)).find(|(_, basis)| *basis != "row")
     }
 }
 
@@ -133,10 +140,13 @@ pub(crate) fn slo(targets: &Targets, records: &[Record], headline_us: fn(&Record
         attainment,
         met: attained.met,
         of: attained.of,
+        without_target: records.iter().filter(|record| targets.of(record).is_none()).count() as u64,
         targets_s,
         basis: sources.join(" + "),
         wanted: targets.wanted,
-        fit_residual_s: targets.fit_residual_s,
+        scale: targets.scale,
+        calibration: targets.calibration.clone(),
+        fit: targets.fit,
     })
 }
 
@@ -145,8 +155,8 @@ fn micros(time_s: f64) -> f64 {
     (time_s * 1e6).round()
 }
 
-/// Median calibration latency in seconds per class, over the calibration requests that succeeded.
-fn medians(calibration: &[Record]) -> IndexMap<&str, (&Asked, f64)> {
+/// Median calibration latency per class, over the calibration requests that succeeded.
+fn medians(calibration: &[Record]) -> IndexMap<&str, (&Asked, Calibrated)> {
     let mut times: IndexMap<&str, (&Asked, Vec<f64>)> = IndexMap::new();
     for record in calibration.iter().filter(|record| record.status == Status::Ok) {
         if let Some(latency_us) = record.latency_us {
@@ -156,7 +166,10 @@ fn medians(calibration: &[Record]) -> IndexMap<&str, (&Asked, f64)> {
     }
     times
         .into_iter()
-        .filter_map(|(class, (asked, times))| Some((class, (asked, Sample::of_finite(times)?.quantile(0.5)))))
+        .filter_map(|(class, (asked, times))| {
+            let times = Sample::of_finite(times)?;
+            Some((class, (asked, Calibrated { n: times.n() as u64, median_s: times.quantile(0.5) })))
+        })
         .collect()
 }
 
@@ -166,50 +179,84 @@ pub(crate) fn work(asked: &Asked) -> Option<f64> {
     Some(f64::from(asked.num_inference_steps?) * megapixels * f64::from(asked.num_frames.unwrap_or(1)))
 }
 
-/// a + b·x by ordinary least squares.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Line {
-    a: f64,
-    b: f64,
-    /// Root mean square error over the points.
-    residual: f64,
+/// The line through (x, seconds) by ordinary least squares; `None` with fewer than two different x.
+fn fit(points: &[(f64, f64)]) -> Option<SloFit> {
+    let n = real(points.len());
+    let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / n;
+    let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / n;
+    let spread = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum::<f64>();
+    if points.len() < 2 || spread <= f64::EPSILON * mean_x * mean_x {
+        return None;
+    }
+    let b_s = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>() / spread;
+    let line = SloFit { n: points.len() as u64, a_s: mean_y - b_s * mean_x, b_s, residual_s: 0.0 };
+    let squares = points.iter().map(|(x, y)| (y - at(line, *x)).powi(2)).sum::<f64>();
+    Some(SloFit { residual_s: (squares / n).sqrt(), ..line })
 }
 
-impl Line {
-    /// `None` with fewer than two different x.
-    fn fit(points: &[(f64, f64)]) -> Option<Self> {
-        let n = real(points.len());
-        let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / n;
-        let mean_y = points.iter().map(|(_, y)| y).sum::<f64>() / n;
-        let spread = points.iter().map(|(x, _)| (x - mean_x).powi(2)).sum::<f64>();
-        if points.len() < 2 || spread <= f64::EPSILON * mean_x * mean_x {
-            return None;
-        }
-        let b = points.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>() / spread;
-        let line = Self { a: mean_y - b * mean_x, b, residual: 0.0 };
-        let squares = points.iter().map(|(x, y)| (y - line.at(*x)).powi(2)).sum::<f64>();
-        Some(Self { residual: (squares / n).sqrt(), ..line })
-    }
-
-    fn at(&self, x: f64) -> f64 {
-        self.a + self.b * x
-    }
+/// Seconds on the line at `x`.
+fn at(line: SloFit, x: f64) -> f64 {
+    line.a_s + line.b_s * x
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn a_fixed_cost_is_not_scaled_with_the_steps() {
         // 0.5 s + 0.1 s per step at one megapixel: 2 and 10 steps known, 20 asked
-        let line = Line::fit(&[(2.0, 0.7), (10.0, 1.5)]).unwrap();
-        assert!((line.at(20.0) - 2.5).abs() < 1e-12 && line.residual < 1e-12);
+        let line = fit(&[(2.0, 0.7), (10.0, 1.5)]).unwrap();
+        assert!((at(line, 20.0) - 2.5).abs() < 1e-12 && line.residual_s < 1e-12);
     }
 
     #[test]
     fn one_calibrated_class_fits_no_line() {
-        assert_eq!(Line::fit(&[(2.0, 0.7)]), None);
-        assert_eq!(Line::fit(&[(2.0, 0.7), (2.0, 0.8)]), None);
+        assert_eq!(fit(&[(2.0, 0.7)]), None);
+        assert_eq!(fit(&[(2.0, 0.7), (2.0, 0.8)]), None);
+        assert_eq!(fit(&[]), None);
+    }
+
+    #[test]
+    fn the_line_is_that_of_scipy() {
+        #[derive(serde::Deserialize)]
+        struct Fixture {
+            line: Fitted,
+        }
+        #[derive(serde::Deserialize)]
+        struct Fitted {
+            x: Vec<f64>,
+            y: Vec<f64>,
+            intercept: f64,
+            slope: f64,
+            residual: f64,
+        }
+        let fixture: Fixture = serde_json::from_str(include_str!("../../tests/fixtures/stats.json")).unwrap();
+        let expected = fixture.line;
+        let points: Vec<(f64, f64)> = expected.x.into_iter().zip(expected.y).collect();
+        let line = fit(&points).unwrap();
+        for (actual, wanted) in
+            [(line.a_s, expected.intercept), (line.b_s, expected.slope), (line.residual_s, expected.residual)]
+        {
+            assert!((actual - wanted).abs() <= 1e-9 * wanted.abs(), "{actual} is not {wanted}");
+        }
+        assert_eq!(line.n, points.len() as u64);
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_line_leaves_is_neither_biased_nor_sloped(
+            points in prop::collection::vec((0.0..1e3f64, 0.0..1e3f64), 2..40)
+        ) {
+            let Some(line) = fit(&points) else { return Ok(()) };
+            prop_assume!(line.b_s.abs() < 1e3);
+            let left: Vec<f64> = points.iter().map(|(x, y)| y - at(line, *x)).collect();
+            let scale = 1e-7 * real(points.len());
+            prop_assert!(left.iter().sum::<f64>().abs() < 1e3 * scale, "{left:?}");
+            let sloped: f64 = points.iter().zip(&left).map(|((x, _), left)| x * left).sum();
+            prop_assert!(sloped.abs() < 1e6 * scale, "{sloped}");
+        }
     }
 }

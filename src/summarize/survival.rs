@@ -52,7 +52,40 @@ pub(crate) fn distribution(ended: &Sample, cut: &[f64]) -> Distribution {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn the_curve_falls_within_0_and_1_and_cuts_only_raise_it(
+            observations in prop::collection::vec((0.0..1e3f64, any::<bool>()), 1..80)
+        ) {
+            let steps = survival(&observations);
+            let ordered = steps.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1);
+            prop_assert!(ordered && steps.iter().all(|(_, share)| (0.0..=1.0).contains(share)), "{steps:?}");
+            // as if every cut request had ended when it was cut
+            let ended: Vec<Observation> = observations.iter().map(|(time, _)| (*time, true)).collect();
+            let (all, n) = (survival(&ended), real(ended.len()));
+            for (place, (time, share)) in all.iter().enumerate() {
+                let longer = real(ended.iter().filter(|(other, _)| other > time).count());
+                prop_assert!((share - longer / n).abs() < 1e-9, "{place}");
+                let estimate = steps.iter().rfind(|(at, _)| at <= time).map_or(1.0, |(_, share)| *share);
+                prop_assert!(estimate >= share - 1e-9, "{estimate} {share}");
+            }
+        }
+
+        #[test]
+        fn quantiles_of_rising_shares_rise_until_they_are_out_of_reach(
+            ended in prop::collection::vec(0.0..1e3f64, 1..60), cut in prop::collection::vec(0.0..1e3f64, 1..20)
+        ) {
+            let d = distribution(&Sample::new(ended).unwrap(), &cut);
+            let reached: Vec<f64> = [d.p50, d.p90, d.p95, d.p99].into_iter().map_while(|p| p).collect();
+            prop_assert!(reached.windows(2).all(|pair| pair[0] <= pair[1]), "{d:?}");
+            let beyond = [d.p50, d.p90, d.p95, d.p99].into_iter().skip(reached.len()).all(|p| p.is_none());
+            prop_assert!(beyond && reached.iter().all(|p| *p <= d.at_least.unwrap()), "{d:?}");
+        }
+    }
 
     #[test]
     fn a_cut_request_lowers_the_risk_set_and_not_the_curve() {

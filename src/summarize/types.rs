@@ -100,10 +100,11 @@ pub struct Summary {
     pub queue_s: Distribution,
     /// Percentiles of the headline latency with n, support and interval, by name (`p50`, `p90`, `p95`, `p99`).
     pub percentiles: IndexMap<String, Percentile>,
-    /// Whether `latency_s` rests on Kaplan–Meier because requests were censored.
+    /// Whether the percentiles of both latencies are Kaplan–Meier estimates, because requests were censored.
     pub kaplan_meier: bool,
-    /// 95 % interval of the mean headline latency in seconds, within this run; null below n = 2 and
-    /// when requests were censored, as the mean then leaves out the slow ones.
+    /// 95 % interval of the mean headline latency in seconds, within this run and for its mix of
+    /// classes; null when a class has fewer than 2 successes and when requests were censored, as the mean
+    /// then leaves out the slow ones.
     pub mean_interval_s: Option<[f64; 2]>,
     /// Pictures received.
     pub images: Option<u64>,
@@ -111,7 +112,8 @@ pub struct Summary {
     pub images_per_s: Option<f64>,
     /// Mean pixels per picture.
     pub pixels_per_image: Option<f64>,
-    /// Mean time per denoising step, from the server, in milliseconds.
+    /// Mean time per denoising step in milliseconds: as the server tells it, else its generation time by
+    /// the steps asked for.
     pub denoise_step_ms: Option<f64>,
     /// Generation time of image requests, from the server, in milliseconds.
     pub image_generation_ms: Option<Mean99>,
@@ -201,8 +203,12 @@ pub struct Mean99 {
     pub n: u64,
     /// Mean.
     pub mean: f64,
+    /// Population standard deviation.
+    pub std: f64,
     /// Median.
     pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
     /// 95th percentile.
     pub p95: f64,
     /// 99th percentile.
@@ -212,10 +218,18 @@ pub struct Mean99 {
 /// Real-time factor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rtf {
+    /// Clips whose length is known.
+    pub n: u64,
     /// Mean.
     pub mean: f64,
+    /// Population standard deviation.
+    pub std: f64,
     /// Median.
     pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
     /// What the generation time is: `stage`, `inference_time_s`, `latency`, or `mixed`.
@@ -233,6 +247,10 @@ pub struct Memory {
     pub mean: f64,
     /// Median.
     pub median: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 95th percentile.
+    pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
 }
@@ -259,14 +277,43 @@ pub struct Slo {
     pub met: u64,
     /// Requests with a target; failures and censored ones count as missed.
     pub of: u64,
+    /// Requests without one, which do not count.
+    pub without_target: u64,
     /// Target per class in seconds; rows with their own are not listed.
     pub targets_s: IndexMap<String, f64>,
     /// `row`, `latency`, `scale × calibration`, `scale × fit`, or several joined by ` + `.
     pub basis: String,
     /// Share that was asked for.
     pub wanted: f64,
-    /// Root mean square error in seconds of the fit that gave uncalibrated classes their target.
-    pub fit_residual_s: Option<f64>,
+    /// Factor on the calibration time; null for targets that are not scaled.
+    pub scale: Option<f64>,
+    /// What was calibrated, by class; empty for targets that are not scaled.
+    pub calibration: IndexMap<String, Calibrated>,
+    /// The fit that gave uncalibrated classes their target; null when there were none.
+    pub fit: Option<SloFit>,
+}
+
+/// Calibration of one class, alone on the server.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibrated {
+    /// Calibration requests that succeeded.
+    pub n: u64,
+    /// Their median latency in seconds.
+    pub median_s: f64,
+}
+
+/// Time of a class as `a_s + b_s × steps × megapixels × frames`, by least squares over the medians of
+/// the calibrated classes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SloFit {
+    /// Classes it rests on.
+    pub n: u64,
+    /// Seconds that every request takes.
+    pub a_s: f64,
+    /// Seconds per step, megapixel and frame.
+    pub b_s: f64,
+    /// Root mean square error in seconds.
+    pub residual_s: f64,
 }
 
 /// Numbers of one class.
@@ -282,14 +329,24 @@ pub struct ClassSummary {
     pub censored: u64,
     /// Stopped or never sent.
     pub cancelled: u64,
-    /// Sent → done over successes.
+    /// Sent → done over successes; Kaplan–Meier percentiles when `censored` is not 0.
     pub latency_s: Distribution,
     /// Due → done over successes.
     pub response_time_s: Distribution,
+    /// Percentiles of the class's headline latency with n, support and interval, by name.
+    pub percentiles: IndexMap<String, Percentile>,
+    /// 95 % interval of its mean headline latency in seconds, as of the run.
+    pub mean_interval_s: Option<[f64; 2]>,
     /// SLO target in seconds.
     pub slo_target_s: Option<f64>,
-    /// SLO attainment.
+    /// Where that target comes from: `latency`, `scale × calibration` or `scale × fit`.
+    pub slo_basis: Option<String>,
+    /// SLO attainment; null when no request of the class had a target.
     pub slo_attainment: Option<f64>,
+    /// Requests of the class that met their target.
+    pub slo_met: u64,
+    /// Requests of the class with a target.
+    pub slo_of: u64,
 }
 
 /// Tail of a quantity.

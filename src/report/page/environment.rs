@@ -38,7 +38,7 @@ pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> 
     if !versions.is_empty() {
         add("Server version".to_owned(), versions.join(", "));
     }
-    add("GPUs".to_owned(), distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", "));
+    add("GPUs per server".to_owned(), distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", "));
     add("Benchmark".to_owned(), format!("omni-bench {}", plan.tool_version));
     let clients = caption::clients(results);
     if !clients.is_empty() {
@@ -47,7 +47,12 @@ pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> 
     if let Some(simulated) = caption::simulated(results) {
         add("Numbers".to_owned(), simulated);
     }
-    render(&table)
+    let rendered = render(&table);
+    if results.simulated && !plan.environment.is_empty() {
+        format!("A simulator answered; declared facts say what the scenario is for, not what ran.\n\n{rendered}")
+    } else {
+        rendered
+    }
 }
 
 /// Declared facts by key; several values name the variants they hold for.
@@ -104,7 +109,7 @@ fn versions(facts: &PageFacts) -> Vec<String> {
 
 /// 8: what is recorded, and what is missing and where it would be declared.
 pub(super) fn checklist(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
-    let mut list = List(Text::default());
+    let mut list = List { text: Text::default(), simulated: results.simulated };
     list.declared(plan, "GPU", &["gpu", "accelerator", "npu"], "gpu");
     list.declared(plan, "Driver and CUDA", &["driver", "cuda", "rocm"], "driver");
     list.declared(plan, "Image digest", &["image", "container", "digest"], "image_digest");
@@ -124,16 +129,19 @@ pub(super) fn checklist(plan: &Plan, results: &Results, facts: &PageFacts) -> St
     list.item("Scenario file", &code(&facts.scenario_file), "its name was not recorded");
     list.item("Results folder", &code(&facts.results_folder), "its name was not recorded");
     list.item("Numbers are measured", &measured(results), &caption::simulated(results).unwrap_or_default());
-    list.0.finish()
+    list.text.finish()
 }
 
 /// Items with a box that is ticked when the fact is there.
-struct List(Text);
+struct List {
+    text: Text,
+    simulated: bool,
+}
 
 impl List {
     fn item(&mut self, name: &str, recorded: &str, missing: &str) {
         let (tick, text) = if recorded.is_empty() { (' ', missing) } else { ('x', recorded) };
-        self.0.add(format!("- [{tick}] {name}: {}\n", inline(text)));
+        self.text.add(format!("- [{tick}] {name}: {}\n", inline(text)));
     }
 
     /// A fact from `[environment]`, found by a word in its key.
@@ -143,8 +151,12 @@ impl List {
             .filter(|(key, _)| keys.iter().any(|word| key.to_lowercase().contains(word)))
             .flat_map(|(_, values)| values.iter().map(|(_, value)| value.clone()))
             .collect();
-        let missing = format!("not recorded; declare `{example}` in `[environment]`");
-        self.item(name, &found.join(", "), &missing);
+        let found = found.join(", ");
+        match (self.simulated, found.is_empty()) {
+            (_, true) => self.item(name, "", &format!("not recorded; declare `{example}` in `[environment]`")),
+            (true, false) => self.item(name, "", &format!("{found} is declared, and a simulator answered")),
+            (false, false) => self.item(name, &found, ""),
+        }
     }
 }
 
@@ -231,7 +243,21 @@ fn data(plan: &Plan) -> String {
 fn span(facts: &PageFacts) -> String {
     let first = facts.manifests.iter().filter_map(|manifest| manifest.started_at.as_deref()).min();
     let last = facts.manifests.iter().filter_map(|manifest| manifest.ended_at.as_deref()).max();
-    first.zip(last).map(|(first, last)| format!("{first} to {last}")).unwrap_or_default()
+    first
+        .zip(last)
+        .map(|(first, last)| format!("{} to {}", whole_second(first), whole_second(last)))
+        .unwrap_or_default()
+}
+
+/// `2026-09-01T10:00:05.123456789Z` → `2026-09-01 10:00:05 UTC`; another form stays as it is.
+fn whole_second(time: &str) -> String {
+    match (time.split_once('T'), time.ends_with('Z')) {
+        (Some((date, clock)), true) => {
+            let clock = clock.trim_end_matches('Z');
+            format!("{date} {} UTC", clock.split_once('.').map_or(clock, |(whole, _)| whole))
+        }
+        _ => time.to_owned(),
+    }
 }
 
 fn measured(results: &Results) -> String {

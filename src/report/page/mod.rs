@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::markdown::markdown;
+use super::markdown;
 use super::text::inline;
 use crate::plan::Plan;
 use crate::record::RunManifest;
@@ -71,7 +71,8 @@ fn parts(plan: &Plan, results: &Results, facts: &PageFacts) -> IndexMap<&'static
         ("arguments", service::arguments(plan)),
         ("datasets", workload::datasets(plan)),
         ("metrics", workload::metrics(plan, results)),
-        ("results", markdown(plan, results)),
+        ("results", markdown::table(plan, results)),
+        ("figures", markdown::figures(plan, results)),
         ("checklist", environment::checklist(plan, results, facts)),
     ])
     .into_iter()

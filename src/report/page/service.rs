@@ -7,6 +7,7 @@ use super::PageFacts;
 use crate::catalog::{DEGREES, Medium};
 use crate::plan::{Arrivals, Axis, Plan, RunPlan, SloTarget};
 use crate::report::caption;
+use crate::report::figures::percent;
 use crate::report::markdown::render;
 use crate::report::official::{axis_value, degree, degree_header};
 use crate::report::table::{Cell, Column, Table};
@@ -35,29 +36,65 @@ pub(super) fn launch(plan: &Plan, facts: &PageFacts) -> String {
     text.finish()
 }
 
+/// What a degree of the parallel layout means.
+fn meaning_of_degree(key: &str) -> &'static str {
+    match key {
+        "cfg" => "guided and unguided pass on separate GPUs",
+        "ulysses" => "sequence split over GPUs by attention heads",
+        "ring" => "sequence split over GPUs, passed round in a ring",
+        "tensor" => "weights split over GPUs",
+        "pipeline" => "layers split over GPUs",
+        "data" => "copies of the model, each with its own requests",
+        "hsdp" => "weights sharded over GPUs and gathered layer by layer",
+        "vae_patch" => "decoding split into patches over GPUs",
+        "text_encoder_tensor" => "weights of the text encoder split over GPUs",
+        _ => "parallel layout",
+    }
+}
+
+/// What a serve flag means, for the flags that decide what a figure stands for.
+fn meaning_of_flag(flag: &str) -> &'static str {
+    match flag {
+        "max-num-seqs" => "most requests that the engine works on at once",
+        "step-execution" => "requests join and leave a batch between denoising steps",
+        "cache-backend" => "reuse of results between denoising steps",
+        "cache-config" => "settings of that reuse",
+        "diffusion-attention-backend" => "attention kernels",
+        "enforce-eager" => "no compiled graphs",
+        "quantization" => "number format of the weights",
+        "enable-diffusion-pipeline-profiler" => "the server tells its stage times",
+        "vae-use-slicing" => "decoding one output after the other",
+        "vae-use-tiling" => "decoding tile by tile",
+        "gpu-memory-utilization" => "share of GPU memory that the engine may take",
+        _ => "as declared in `serve_args`",
+    }
+}
+
 /// 3.2: what each variant's server is told, a column per variant; the flags of the parallel layout
 /// stand beside their degrees.
 pub(super) fn parameters(plan: &Plan) -> String {
     let mut rows: IndexMap<String, Vec<String>> = IndexMap::new();
-    let mut add = |name: String, of: &dyn Fn(&crate::plan::VariantPlan) -> String| {
-        rows.insert(name, plan.variants.iter().map(of).collect());
+    let mut add = |name: String, meaning: &str, of: &dyn Fn(&crate::plan::VariantPlan) -> String| {
+        rows.insert(name, plan.variants.iter().map(of).chain([meaning.to_owned()]).collect());
     };
     for spec in DEGREES {
         if plan.variants.iter().any(|variant| degree(variant, spec.key) != "Off") {
-            add(format!("{} (`--{}`)", degree_header(spec.key), spec.flag), &|variant| degree(variant, spec.key));
+            let name = format!("{} (`--{}`)", degree_header(spec.key), spec.flag);
+            add(name, meaning_of_degree(spec.key), &|variant| degree(variant, spec.key));
         }
     }
     let is_degree = |key: &String| DEGREES.iter().any(|spec| spec.flag == key || spec.aliases.contains(&key.as_str()));
     for key in plan.variants.iter().flat_map(|variant| variant.serve_args.keys()).filter(|key| !is_degree(key)) {
-        add(format!("`--{key}`"), &|variant| match variant.serve_args.get(key) {
+        add(format!("`--{key}`"), meaning_of_flag(key), &|variant| match variant.serve_args.get(key) {
             None | Some(Json::Bool(false)) => "not set".to_owned(),
             Some(Json::Bool(true)) => "set".to_owned(),
             Some(value) => words(value),
         });
     }
-    add("GPUs".to_owned(), &|variant| variant.gpus.to_string());
+    add("GPUs".to_owned(), "GPUs of one server", &|variant| variant.gpus.to_string());
     let mut columns = vec![Column::text("parameter", "Parameter")];
     columns.extend(plan.variants.iter().map(|variant| Column::text(variant.name.as_str(), variant.label.as_str())));
+    columns.push(Column::text("meaning", "Meaning"));
     let rows =
         rows.into_iter().map(|(name, values)| std::iter::once(name).chain(values).map(Cell::from).collect()).collect();
     render(&Table { columns, rows, notes: Vec::new() })
@@ -70,10 +107,11 @@ pub(super) fn entry(plan: &Plan, results: &Results, facts: &PageFacts) -> String
     if plan.simulated {
         words.extend(["--simulate".to_owned(), "--speed".to_owned(), results.speed.to_string()]);
     }
+    let server = if plan.simulated { "simulated server" } else { "server" };
     let starts = match plan.starts {
         0 => "It starts no server.".to_owned(),
-        1 => "It starts one server.".to_owned(),
-        starts => format!("It starts {starts} servers, one after the other."),
+        1 => format!("It starts one {server}."),
+        starts => format!("It starts {starts} {server}s, one after the other."),
     };
     let folder = if facts.results_folder.is_empty() { "was not recorded" } else { &facts.results_folder };
     format!(
@@ -165,7 +203,7 @@ fn slo(plan: &Plan) -> String {
         }
         SloTarget::RowOnly => "the row's own target".to_owned(),
     };
-    format!("{target}, for {} of requests", slo.attainment)
+    format!("{target}, for {} % of requests", percent(slo.attainment))
 }
 
 /// A value of a scenario as words: texts bare, everything else as JSON.

@@ -4,11 +4,11 @@ use serde_json::{Map, Value as Json};
 
 use super::service::code;
 use crate::catalog::Medium;
-use crate::plan::{Axis, Plan};
+use crate::plan::{Axis, Plan, RunPlan};
 use crate::report::caption;
 use crate::report::markdown::render;
 use crate::report::official::{axis_value, dataset_label};
-use crate::report::table::{Column, Table};
+use crate::report::table::{Column, Table, Value};
 use crate::report::text::{Text, distinct, inline};
 use crate::summarize::Results;
 
@@ -31,7 +31,7 @@ pub(super) fn overview(plan: &Plan, results: &Results) -> String {
     add("Server configurations", axis(Axis::Variant));
     add("Datasets", axis(Axis::Dataset));
     add("Max concurrency", axis(Axis::MaxConcurrency));
-    add("Request rate", axis(Axis::RequestRate));
+    add("Request rate", caption::values(plan, request_rate).join(", "));
     add("Runs", runs(plan, results));
     add("Tags", plan.tags.join(", "));
     add("Kind of numbers", caption::simulated(results).unwrap_or_else(|| "measured".to_owned()));
@@ -42,6 +42,13 @@ const fn medium_words(medium: Medium) -> &'static str {
     match medium {
         Medium::Image => "makes pictures",
         Medium::Video => "makes videos",
+    }
+}
+
+fn request_rate(run: &RunPlan) -> Value {
+    match run.traffic.request_rate.per_second() {
+        None => "closed loop".into(),
+        Some(rate) => format!("{rate} per second, open loop").into(),
     }
 }
 
@@ -97,8 +104,15 @@ fn settings(stored: &Json) -> Json {
 
 fn profile(stored: &Json) -> Json {
     let mut fields = stored.get("fields").and_then(Json::as_object).cloned().unwrap_or_default();
-    fields.insert("weight".to_owned(), stored.get("weight").cloned().unwrap_or_default());
+    let weight = stored.get("weight").and_then(Json::as_f64).unwrap_or_default();
+    fields.insert("weight".to_owned(), whole(weight).map_or_else(|| weight.into(), Json::from));
     Json::Object(fields)
+}
+
+/// A number without decimals as one that is written without them.
+#[expect(clippy::cast_possible_truncation, reason = "the bounds are within the type")]
+fn whole(number: f64) -> Option<i64> {
+    (number.fract().abs() < f64::EPSILON && number.abs() < 1e9).then_some(number as i64)
 }
 
 /// What is known about the data, in a sentence.
@@ -114,7 +128,12 @@ fn facts(stored: &Json) -> String {
     );
     parts.extend((at("/negative_prompt") == Some(&Json::Bool(true))).then(|| "with a negative prompt".to_owned()));
     parts.extend(text("/images/count").map(|count| format!("{count} reference images per request")));
-    parts.extend(text("/request_seed").map(|seed| format!("request seed `{seed}`")));
+    parts.extend(text("/request_seed").map(|seed| match seed.as_str() {
+        "none" => "no seed is sent".to_owned(),
+        "fixed" => "the same seed in every request".to_owned(),
+        "per_request" => "a seed of its own in every request".to_owned(),
+        other => format!("request seed `{other}`"),
+    }));
     parts.extend(text("/facts/sha256").map(|sum| format!("SHA-256 `{sum}`")));
     parts.extend(text("/facts/hash").map(|hash| format!("hash `{hash}`")));
     format!("Data: {}.", parts.join(", "))
@@ -129,15 +148,24 @@ const METRICS: &[(&str, &str, &str, Option<Medium>)] = &[
         "s",
         None,
     ),
-    ("Response time", "due → done: latency and the wait for a free slot", "s", None),
-    ("Throughput", "successes / (first sent → last end of any request)", "requests/s", None),
-    ("Images per second", "pictures received over the same time", "1/s", Some(Medium::Image)),
-    ("Denoise step", "generation time told by the server / steps, mean", "ms", Some(Medium::Image)),
-    ("Video seconds per second", "length of the clips received over the same time", "s/s", Some(Medium::Video)),
+    ("Response time", "due → done: latency and the wait for a free slot; the headline in open loop", "s", None),
+    (
+        "95 % Interval",
+        "of the mean, within this run: Student's t, from 20 requests on BCa, of a mix by class",
+        "s",
+        None,
+    ),
+    ("Req/s", "throughput: successes / (first sent → last end of any request)", "requests/s", None),
+    ("Images/s", "pictures received over the same time", "1/s", Some(Medium::Image)),
+    ("Denoise Step", "as the server tells it, else its generation time / steps; mean", "ms", Some(Medium::Image)),
+    ("Video", "length of the clips received over the same time", "s/s", Some(Medium::Video)),
+    ("Frames/s", "frames received over the same time", "1/s", Some(Medium::Video)),
     ("RTF", "generation time / clip length; the basis of the generation time is stated", "1", Some(Medium::Video)),
-    ("Megapixel steps", "width × height × frames × steps × outputs / 10⁶ over the same time", "1/s", None),
-    ("Outputs per hour and GPU", "outputs × 3600 / time / GPUs", "1/h", None),
-    ("Peak memory", "largest peak memory that the server reports", "MB", None),
+    ("Generation", "time that the server tells for making the outputs", "ms", None),
+    ("Megapixel Steps/s", "width × height × frames × steps × outputs / 10⁶ over the same time", "1/s", None),
+    ("Outputs/h/GPU", "outputs × 3600 / time / GPUs", "1/h", None),
+    ("Peak Concur.", "most requests in flight at one instant", "requests", None),
+    ("Memory", "largest peak memory that the server reports", "MB", None),
 ];
 
 /// 6: what the figures mean.
@@ -159,13 +187,16 @@ pub(super) fn metrics(plan: &Plan, results: &Results) -> String {
             add(name, meaning, unit);
         }
     }
-    if plan.slo.is_some() || results.runs.iter().any(|run| run.slo.is_some()) {
+    if results.runs.iter().any(|run| run.kaplan_meier) {
         add(
-            "SLO attainment",
-            "requests within their target / requests with one; failed and cut ones are missed",
-            "share",
+            "≥",
+            "a percentile that lies above the time at which a limit of the client cut requests (Kaplan–Meier)",
+            "s",
         );
-        add("Goodput", "requests within their target over the same time", "requests/s");
+    }
+    if plan.slo.is_some() || results.runs.iter().any(|run| run.slo.is_some()) {
+        add("SLO Met", "requests within their target / requests with one; failed and cut ones are missed", "requests");
+        add("Goodput/s", "requests within their target over the same time", "requests/s");
     }
     render(&table)
 }

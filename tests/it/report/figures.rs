@@ -135,6 +135,8 @@ fn pictures_pixels_and_step_times_have_the_published_figures() {
     assert_eq!(summary.pixels_per_image, Some(1_048_576.0));
     close(summary.megapixels_per_s, 0.3736, 5e-5);
     close(summary.denoise_step_ms, 136.598, 1e-9);
+    let generation = summary.image_generation_ms.expect("generation times");
+    assert_eq!((generation.n, generation.mean, generation.std), (3, 2731.96, 0.0));
     close(summary.megapixel_steps_per_s, 20.0 * 3.0 * 1.048_576 / 8.42, 1e-9);
     close(summary.outputs_per_hour_per_gpu, 3.0 * 3600.0 / 8.42, 1e-9);
     assert_eq!((summary.rtf, summary.video_frames), (None, None));
@@ -164,7 +166,7 @@ fn published_video_figures_come_out() {
     close(summary.video_s_per_s, 0.2976, 5e-5);
     let rtf = summary.rtf.expect("rtf");
     close(Some(rtf.mean), 3.2746, 5e-5);
-    assert_eq!(rtf.basis, "stage");
+    assert_eq!((rtf.n, rtf.std, rtf.basis.as_str()), (3, 0.0, "stage"));
     close(summary.video_generation_ms.map(|generation| generation.mean), 4502.59, 1e-9);
     assert_eq!(summary.images, None);
 }
@@ -287,6 +289,7 @@ fn an_slo_counts_failures_as_missed_equality_as_met_and_no_target_not_at_all() {
     by_row.allow_failures = 1;
     let slo = summary(&by_row, &records).slo.expect("slo");
     assert_eq!((slo.met, slo.of, slo.attainment, slo.basis.as_str()), (2, 4, 0.5, "row"));
+    assert_eq!((slo.without_target, slo.scale, slo.fit), (1, None, None));
     let fixed = with_slo(image_plan(2), SloTarget::Latency(Span::seconds(36)));
     let slo = summary(&fixed, &in_turn(&[36.0, 36.000_001])).slo.expect("slo");
     assert_eq!((slo.met, slo.of, slo.basis.as_str()), (1, 2, "latency"));
@@ -312,10 +315,51 @@ fn a_scaled_slo_takes_its_base_from_calibration_and_fits_unseen_classes() {
     assert!((slo.targets_s["1000x1000-s2"] - 2.1).abs() < 1e-9);
     assert!((slo.targets_s["1000x1000-s20"] - 7.5).abs() < 1e-9);
     assert_eq!((slo.met, slo.of, slo.basis.as_str()), (1, 2, "scale × calibration + scale × fit"));
-    assert!(slo.fit_residual_s.is_some_and(|residual| residual < 1e-9));
+    let fit = slo.fit.expect("a fit");
+    assert!((fit.a_s - 0.5).abs() < 1e-9 && (fit.b_s - 0.1).abs() < 1e-9 && fit.residual_s < 1e-9, "{fit:?}");
+    assert_eq!((fit.n, slo.scale), (2, Some(3.0)));
+    let calibrated: Vec<_> =
+        slo.calibration.iter().map(|(class, time)| (class.as_str(), time.n, time.median_s)).collect();
+    assert_eq!(calibrated, [("1000x1000-s2", 3, 0.7), ("1000x1000-s10", 1, 1.5)]);
+    let bases = ["1000x1000-s2", "1000x1000-s20"].map(|class| summary.classes[class].slo_basis.clone());
+    assert_eq!(bases, [Some("scale × calibration".to_owned()), Some("scale × fit".to_owned())]);
+    assert_eq!((summary.classes["1000x1000-s2"].slo_met, summary.classes["1000x1000-s2"].slo_of), (1, 1));
     assert_eq!(summary.classes["1000x1000-s20"].slo_attainment, Some(0.0));
     let goodput = summary.goodput_per_s.zip(summary.duration_s).map(|(goodput, duration)| goodput * duration);
     close(goodput, 1.0, 1e-9);
+}
+
+#[test]
+fn a_target_is_that_of_the_measured_shape_and_never_of_a_shorter_warm_up() {
+    // 0.5 s + 0.1 s per step: in proportion to a warm-up of 2 steps, 20 steps would have 7.0 s and a target of 21 s
+    let plan = with_slo(image_plan(3), SloTarget::Scale { factor: 3.0, calibration: 3 });
+    let slo = calibrated(&plan, &in_turn(&[2.5, 7.5, 7.500_001]), &in_turn(&[2.5; 3])).slo.expect("slo");
+    close(slo.targets_s.get("512x512-s20").copied(), 7.5, 1e-9);
+    assert_eq!((slo.met, slo.of, slo.basis.as_str()), (2, 3, "scale × calibration"));
+    // 189 frames of 120.8 s, not 35 × 189 × a frame of a warm-up with one frame
+    let clip = |latency: f64| video(0, 0.0, latency, 189, 24.0);
+    let plan = with_slo(video_plan(1), SloTarget::Scale { factor: 3.0, calibration: 1 });
+    let slo = calibrated(&plan, &[clip(121.0)], &[clip(120.8)]).slo.expect("slo");
+    close(slo.targets_s.values().next().copied(), 362.4, 1e-9);
+    // a class that was not calibrated, and no line to take it from: no target, and said so
+    let mut other = in_turn(&[2.5, 2.5]);
+    "512x512-s50".clone_into(&mut other[1].class);
+    let plan = with_slo(image_plan(2), SloTarget::Scale { factor: 3.0, calibration: 1 });
+    let slo = calibrated(&plan, &other, &in_turn(&[2.5])).slo.expect("slo");
+    assert_eq!((slo.of, slo.without_target), (1, 1));
+}
+
+#[test]
+fn a_step_time_that_the_server_tells_goes_before_one_that_is_worked_out() {
+    let mut record = Record { generation_ms: Some(2000.0), ..image(0, 0.0, 3.0) };
+    close(summary(&image_plan(1), &[record.clone()]).denoise_step_ms, 100.0, 1e-9);
+    record.stage_ms.insert("stage_0_denoise_step_latency_ms".to_owned(), 0.0);
+    record.stage_ms.insert("stage_1_denoise_step_latency_ms".to_owned(), 96.5);
+    record.stage_ms.insert("vae.decode".to_owned(), 300.0);
+    let summary = summary(&image_plan(1), &[record]);
+    close(summary.denoise_step_ms, 96.5, 1e-9);
+    let stage = summary.stage_ms["vae.decode"];
+    assert_eq!((stage.n, stage.mean, stage.p50, stage.p99), (1, 300.0, 300.0, 300.0));
 }
 
 #[test]
@@ -412,5 +456,86 @@ fn every_catalogued_metric_has_its_number_in_some_run() {
     let runs = [summary(&open, &images), summary(&fixed(video_plan(1)), &clips)];
     for metric in omni_bench::catalog::METRICS {
         assert!(runs.iter().any(|run| run.metric(metric.name).is_some()), "{}", metric.name);
+    }
+}
+
+/// Names of the clients that people come from, and where their figures are here. Theirs in seconds and
+/// ours agree; theirs in ms keep `_ms` here or are the `_s` of the same path.
+const BY_OTHER_NAMES: &[(&str, &str)] = &[
+    ("duration", "duration_s"),
+    ("completed_requests", "completed"),
+    ("failed_requests", "failed"),
+    ("throughput_qps", "throughput_per_s"),
+    ("latency_mean", "latency_s.mean"),
+    ("latency_median", "latency_s.p50"),
+    ("latency_p50", "latency_s.p50"),
+    ("latency_p95", "latency_s.p95"),
+    ("latency_p99", "latency_s.p99"),
+    ("peak_memory_mb_max", "peak_memory_mb.max"),
+    ("peak_memory_mb_mean", "peak_memory_mb.mean"),
+    ("peak_memory_mb_median", "peak_memory_mb.median"),
+    ("stage_durations_mean", "stage_ms.diffuse.mean"),
+    ("stage_durations_p50", "stage_ms.diffuse.p50"),
+    ("stage_durations_p99", "stage_ms.diffuse.p99"),
+    ("slo_attainment_rate", "slo.attainment"),
+    ("slo_met_success", "slo.met"),
+    ("slo_scale", "slo.scale"),
+    ("request_throughput", "throughput_per_s"),
+    ("request_goodput", "goodput_per_s"),
+    ("std_e2el_ms", "latency_s.std"),
+    ("p90_e2el_ms", "latency_s.p90"),
+    ("max_concurrent_requests", "peak_concurrency"),
+    ("total_images", "images"),
+    ("image_throughput", "images_per_s"),
+    ("average_pixels_per_image", "pixels_per_image"),
+    ("mean_denoise_step_latency_ms", "denoise_step_ms"),
+    ("mean_image_generation_ms", "image_generation_ms.mean"),
+    ("median_image_generation_ms", "image_generation_ms.p50"),
+    ("std_image_generation_ms", "image_generation_ms.std"),
+    ("p99_image_generation_ms", "image_generation_ms.p99"),
+    ("total_video_duration_s", "video_duration_s"),
+    ("total_video_frames", "video_frames"),
+    ("video_throughput", "video_s_per_s"),
+    ("mean_video_rtf", "rtf.mean"),
+    ("median_video_rtf", "rtf.p50"),
+    ("std_video_rtf", "rtf.std"),
+    ("p90_video_rtf", "rtf.p90"),
+    ("mean_video_generation_ms", "video_generation_ms.mean"),
+    ("median_video_generation_ms", "video_generation_ms.p50"),
+    ("std_video_generation_ms", "video_generation_ms.std"),
+    ("p95_video_generation_ms", "video_generation_ms.p95"),
+    ("p99_peak_memory_mb", "peak_memory_mb.p99"),
+];
+
+#[test]
+fn every_figure_of_the_other_clients_has_its_place_and_is_absent_when_not_measured() {
+    let told = |mut records: Vec<Record>| {
+        for record in &mut records {
+            record.generation_ms = Some(900.0);
+            record.peak_memory_mb = Some(1.0);
+            record.stage_ms.insert("diffuse".to_owned(), 800.0);
+        }
+        records
+    };
+    let scaled = |plan: Plan| with_slo(plan, SloTarget::Scale { factor: 3.0, calibration: 1 });
+    let images = told(in_turn(&[1.0; 3]));
+    let clips = told(vec![video(0, 0.0, 4.0, 33, 24.0)]);
+    let runs =
+        [calibrated(&scaled(image_plan(3)), &images, &images[..1]), calibrated(&scaled(video_plan(1)), &clips, &clips)];
+    for (theirs, ours) in BY_OTHER_NAMES {
+        assert!(runs.iter().any(|run| run.metric(ours).is_some()), "{theirs} → {ours}");
+    }
+    let (image, video) = (&runs[0], &runs[1]);
+    for ours in BY_OTHER_NAMES.iter().map(|(_, ours)| ours) {
+        let of_images = ours.starts_with("image") || ours.starts_with("pixels") || ours.starts_with("denoise");
+        let of_videos = ours.starts_with("video") || ours.starts_with("rtf");
+        assert!(!of_images || video.metric(ours).is_none(), "{ours} of a video");
+        assert!(!of_videos || image.metric(ours).is_none(), "{ours} of a picture");
+    }
+    // nothing told by the server: nothing invented
+    let silent = summary(&image_plan(3), &in_turn(&[1.0; 3]));
+    for ours in ["peak_memory_mb.max", "image_generation_ms.mean", "denoise_step_ms", "slo.attainment", "goodput_per_s"]
+    {
+        assert_eq!(silent.metric(ours), None, "{ours}");
     }
 }

@@ -12,4 +12,8 @@ mod page;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod support;
+#[cfg(test)]
 mod tables;
+#[cfg(test)]
+mod warnings;

@@ -84,7 +84,7 @@ fn nothing_known_leaves_no_section_empty_and_names_what_is_missing() {
     let results = omni_bench::summarize::results(&plan, Vec::new(), Vec::new());
     let text = page(&plan, &results, &PageFacts::default(), None).unwrap();
     let parts: Vec<&str> = text.split("<!-- omni-bench:begin ").skip(1).collect();
-    assert_eq!(parts.len(), 10);
+    assert_eq!(parts.len(), 11);
     for part in parts {
         let body = part.split_once("-->").unwrap().1.split_once("<!-- omni-bench:end").unwrap().0;
         assert!(body.trim().len() > 10, "{part}");

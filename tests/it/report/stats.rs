@@ -2,12 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use omni_bench::summarize::{Sample, is_supported, mean_interval, quantile_interval};
+use omni_bench::summarize::{Sample, is_supported, mean_interval, quantile_interval, stratified_mean_interval};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Fixture {
     samples: BTreeMap<String, Expected>,
+    strata: Mix,
+}
+
+#[derive(Deserialize)]
+struct Mix {
+    classes: Vec<Vec<f64>>,
+    interval: [f64; 2],
 }
 
 #[derive(Deserialize)]
@@ -20,8 +27,12 @@ struct Expected {
     mean_interval: Option<[f64; 2]>,
 }
 
+fn all_of_it() -> Fixture {
+    serde_json::from_str(include_str!("../../fixtures/stats.json")).unwrap()
+}
+
 fn fixture() -> BTreeMap<String, Expected> {
-    serde_json::from_str::<Fixture>(include_str!("../../fixtures/stats.json")).unwrap().samples
+    all_of_it().samples
 }
 
 fn share(name: &str) -> f64 {
@@ -75,4 +86,22 @@ fn the_interval_of_a_mean_is_that_of_scipy() {
             assert!((end - value).abs() <= slack, "{name}: {actual:?} is not {wanted:?}");
         }
     }
+}
+
+#[test]
+fn the_interval_of_a_mixs_mean_has_the_spread_of_its_classes() {
+    let sample = |values: &[f64]| Sample::new(values.to_vec()).unwrap();
+    let Mix { classes, interval } = all_of_it().strata;
+    let strata: Vec<Sample> = classes.iter().map(|values| sample(values)).collect();
+    let found = stratified_mean_interval(&strata).unwrap();
+    for (end, wanted) in found.iter().zip(interval) {
+        assert!((end - wanted).abs() <= 1e-6, "{found:?} is not {interval:?}");
+    }
+    // the classes taken as one sample would be far less certain
+    let pooled = mean_interval(&sample(&classes.concat())).unwrap();
+    assert!(pooled[1] - pooled[0] > 5.0 * (found[1] - found[0]), "{pooled:?} {found:?}");
+    assert_eq!(stratified_mean_interval(&strata[..1]), mean_interval(&strata[0]));
+    assert_eq!(stratified_mean_interval(&[sample(&[1.0, 2.0]), sample(&[9.0])]), None);
+    assert_eq!(stratified_mean_interval(&[sample(&[1.0, 1.0]), sample(&[4.0, 4.0])]), Some([2.5, 2.5]));
+    assert_eq!(stratified_mean_interval(&[]), None);
 }
