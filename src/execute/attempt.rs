@@ -98,9 +98,21 @@ pub(crate) async fn exchange<S: Sink>(
         let response = client.send(call, clock, times).await?;
         receive(response, clock, times, open).await
     };
-    let Some(deadline) = deadline else { return whole.await };
-    let ended = tokio::time::timeout_at(deadline.into(), whole).await;
-    ended.unwrap_or_else(|_| Err(Fault::timeout(bounds.limit, times.headers_us.is_some())))
+    let ended = match deadline {
+        None => whole.await,
+        Some(deadline) => {
+            let ended = tokio::time::timeout_at(deadline.into(), whole).await;
+            ended.unwrap_or_else(|_| Err(Fault::timeout(bounds.limit, times.headers_us.is_some())))
+        }
+    };
+    match &ended {
+        Ok((status, _)) => {
+            tracing::debug!("{} {}: {status}, {} bytes", call.method, call.url.path(), times.bytes);
+        }
+        // the message may hold a key that the server echoed; it is told where keys are hidden
+        Err(fault) => tracing::debug!("{} {}: {}", call.method, call.url.path(), fault.error.class),
+    }
+    ended
 }
 
 async fn receive<S: Sink>(

@@ -70,6 +70,7 @@ impl Progress {
     /// A phase of the run begins, with this many requests.
     pub fn phase(&self, name: &str, total: u64) {
         let mut state = self.state();
+        tracing::info!("{} {name}: {total} requests", state.run);
         let now = Some(Instant::now());
         *state = State {
             run: std::mem::take(&mut state.run),
