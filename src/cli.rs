@@ -11,7 +11,7 @@ pub struct Cli {
     /// Talk less: no progress, no notes.
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Talk more; twice for the wire.
+    /// Log what is done; twice for every exchange with the server.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// When to use colour.
@@ -67,22 +67,19 @@ pub struct ScenarioArgs {
     pub set: Vec<String>,
 }
 
-/// Arguments of `plan`.
+/// Which runs of a scenario, and against what.
 #[derive(Debug, Clone, Args)]
-pub struct PlanArgs {
+pub struct PlanningArgs {
     /// The scenario.
     #[command(flatten)]
     pub scenario: ScenarioArgs,
     /// Only runs whose id matches; `*` stays within a segment, `**` crosses; may be given often.
     #[arg(long, value_name = "GLOB")]
     pub only: Vec<String>,
-    /// Output format.
-    #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
-    pub format: PlanFormat,
-    /// Plan for the embedded simulator.
+    /// Answer from the embedded simulator; replaces `[server]` and `url`.
     #[arg(long)]
     pub simulate: bool,
-    /// Time base of the simulator.
+    /// Time base of the simulator [default: the scenario's, else 20].
     #[arg(long, requires = "simulate", value_name = "N")]
     pub speed: Option<f64>,
     /// Ignore `[server]` and use `url`.
@@ -91,6 +88,24 @@ pub struct PlanArgs {
     /// Repeats of each run.
     #[arg(long, value_name = "N")]
     pub repeats: Option<u32>,
+}
+
+impl PlanningArgs {
+    /// Every run of a scenario, as a plain `run` would carry it out.
+    pub const fn all_of(scenario: ScenarioArgs) -> Self {
+        Self { scenario, only: Vec::new(), simulate: false, speed: None, no_server: false, repeats: None }
+    }
+}
+
+/// Arguments of `plan`.
+#[derive(Debug, Clone, Args)]
+pub struct PlanArgs {
+    /// What is planned.
+    #[command(flatten)]
+    pub planning: PlanningArgs,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
+    pub format: PlanFormat,
 }
 
 /// Output formats of `plan`.
@@ -116,30 +131,15 @@ pub struct ExplainArgs {
 /// Arguments of `run`.
 #[derive(Debug, Clone, Args)]
 pub struct RunArgs {
-    /// The scenario.
+    /// What is planned.
     #[command(flatten)]
-    pub scenario: ScenarioArgs,
-    /// Only runs whose id matches; `*` stays within a segment, `**` crosses; may be given often.
-    #[arg(long, value_name = "GLOB")]
-    pub only: Vec<String>,
-    /// Answer from the embedded simulator; replaces `[server]` and `url`.
-    #[arg(long)]
-    pub simulate: bool,
-    /// Time base of the simulator [default: the scenario's, else 20].
-    #[arg(long, requires = "simulate", value_name = "N")]
-    pub speed: Option<f64>,
-    /// Ignore `[server]` and use `url`.
-    #[arg(long, conflicts_with = "simulate")]
-    pub no_server: bool,
+    pub planning: PlanningArgs,
     /// Folder of all results.
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub out: PathBuf,
     /// Complete an earlier results folder.
     #[arg(long, value_name = "DIR")]
     pub resume: Option<PathBuf>,
-    /// Repeats of each run.
-    #[arg(long, value_name = "N")]
-    pub repeats: Option<u32>,
     /// Keep the pictures and videos that come back.
     #[arg(long)]
     pub save_media: bool,

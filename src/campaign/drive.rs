@@ -6,7 +6,9 @@ use super::host::Host;
 use super::{Campaign, CampaignError, RunOutcome};
 use crate::execute::{Drive, DriveError, Driven, Target, drive};
 use crate::plan::{RunPlan, VariantPlan};
-use crate::record::{Claim, Claimed, ClaimedRun, MANIFEST_FORMAT, RunDir, RunManifest, RunState, write_json};
+use crate::record::{
+    Claim, Claimed, ClaimedRun, ClientProbe, MANIFEST_FORMAT, RunDir, RunManifest, RunState, write_json,
+};
 
 impl Campaign<'_> {
     /// Drives a run, the `number`-th of `of`, from its claim to its manifest.
@@ -15,10 +17,11 @@ impl Campaign<'_> {
         run: &RunPlan,
         variant: &VariantPlan,
         host: &Host,
+        client: Option<ClientProbe>,
         (number, of): (usize, usize),
     ) -> Result<RunOutcome, CampaignError> {
         let dir = self.dir.run(&run.id);
-        let claimed = match dir.claim(self.manifest(run, host))? {
+        let claimed = match dir.claim(RunManifest { client, ..self.manifest(run, host) })? {
             Claimed::Ours(claimed) => claimed,
             Claimed::Taken(by) => return Ok(RunOutcome::NotRun(taken(by.as_ref()))),
         };
@@ -96,6 +99,7 @@ impl Campaign<'_> {
             model: host.model.clone(),
             simulated: host.simulated.is_some(),
             speed: host.simulated.unwrap_or(1.0),
+            client: None,
         }
     }
 

@@ -2,6 +2,7 @@
 //! one at a time, resuming, stopping. In: a plan and a results folder. Out: the runs' folders and how
 //! each run ended. A server that fails costs its own runs, not the others'. Computes no statistic.
 
+mod client;
 mod drive;
 mod host;
 mod launch;

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::InProcess;
-use crate::execute::{Counts, Progress, Secrets, Stop};
+use crate::execute::{Counts, Progress, Secrets, Stop, Target};
 use crate::plan::{Phases, Plan, RunPlan, Step, VariantPlan};
 use crate::record::ResultsDir;
 use crate::server::CommandError;
@@ -33,6 +33,8 @@ pub struct Campaign<'a> {
     pub secrets: &'a BTreeMap<String, Secrets>,
     /// Starts a simulator in this process; `None` when real servers answer.
     pub simulator: Option<&'a StartSimulator<'a>>,
+    /// A server that answers at once, for the client to measure itself against before the first run.
+    pub null_server: Option<&'a Target>,
     /// Path of a job on the server, to delete what an earlier attempt left there.
     pub job_path: fn(&str) -> Option<String>,
     /// The binary that guards started servers.

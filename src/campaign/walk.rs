@@ -1,5 +1,6 @@
 //! The walk over the plan's steps.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
@@ -8,13 +9,21 @@ use super::host::{Host, Origin, Unready};
 use super::{Campaign, CampaignError, Outcome, RunOutcome};
 use crate::execute::Counts;
 use crate::plan::{Plan, RunPlan, ServerPlan, Step, VariantPlan};
+use crate::record::ClientProbe;
 use crate::server::{Words, server_words};
 
 /// Walks the plan's steps, one run at a time. Servers come up when the first run needs them, and
 /// every one that this tool started is stopped when this returns, whatever happened.
 pub async fn walk(campaign: &Campaign<'_>) -> Result<Outcome, CampaignError> {
     check_commands(campaign.plan)?;
-    let mut walk = Walk { campaign, up: BTreeMap::new(), down: BTreeMap::new(), ended: BTreeMap::new(), halted: None };
+    let mut walk = Walk {
+        campaign,
+        client: OnceCell::new(),
+        up: BTreeMap::new(),
+        down: BTreeMap::new(),
+        ended: BTreeMap::new(),
+        halted: None,
+    };
     let walked = walk.steps().await;
     while let Some((variant, host)) = walk.up.pop_first() {
         campaign.part_with(&variant, host, false).await;
@@ -34,6 +43,8 @@ fn check_commands(plan: &Plan) -> Result<(), CampaignError> {
 
 struct Walk<'c> {
     campaign: &'c Campaign<'c>,
+    /// What the client costs; `None` when it could not be measured.
+    client: OnceCell<Option<ClientProbe>>,
     /// Servers that are ready, by variant.
     up: BTreeMap<String, Host>,
     /// Why a variant's server is not there, until its next start.
@@ -81,12 +92,22 @@ impl Walk<'_> {
         let Some(variant) = campaign.plan.variant(&run.variant) else {
             return Ok(RunOutcome::NotRun(format!("the plan has no variant `{}`", run.variant)));
         };
+        let client = self.client().await?;
         let of = campaign.steps.iter().filter(|step| matches!(step, Step::Run { .. })).count();
         let place = (self.ended.len() + 1, of);
         match self.host(variant).await? {
-            Ok(host) => campaign.carry_out(run, variant, host, place).await,
+            Ok(host) => campaign.carry_out(run, variant, host, client, place).await,
             Err(why) => Ok(RunOutcome::NotRun(why)),
         }
+    }
+
+    /// The client's figures, measured when the first run is about to need them and no server of it is up yet.
+    async fn client(&self) -> Result<Option<ClientProbe>, CampaignError> {
+        if let Some(known) = self.client.get() {
+            return Ok(known.clone());
+        }
+        let measured = self.campaign.measure_client().await?;
+        Ok(self.client.get_or_init(|| measured).clone())
     }
 
     /// The variant's server, brought up if it has to be; the inner error is why there is none.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Task;
 
+/// The blocking sibling of [`Api::Videos`]: one exchange that answers with the video itself.
+pub const SYNC_VIDEO_PATH: &str = "/v1/videos/sync";
+
 /// One of the OpenAI-style endpoints omni-bench can drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

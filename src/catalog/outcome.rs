@@ -35,7 +35,7 @@ closed_set! {
         Connect => "connect",
         /// A limit of the client ran out before the reply was complete.
         Timeout => "timeout",
-        /// The server answered with an error status.
+        /// The server answered with an error status, or told one inside a stream of events.
         HttpStatus => "http_status",
         /// The status was fine but the reply holds no usable medium.
         InvalidResponse => "invalid_response",

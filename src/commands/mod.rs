@@ -22,6 +22,7 @@ use crate::exit::Exit;
 /// Carries out what was typed.
 pub fn dispatch(cli: &Cli) -> Exit {
     let ui = Ui::new(cli);
+    ui.log();
     match &cli.command {
         Command::Run(args) => run::run(args, ui),
         Command::Plan(args) => plan::run(args, ui),

@@ -4,7 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::Ui;
-use super::planning::{Planned, Wanted, prepare};
+use super::planning::{Planned, prepare};
 use crate::cli::{PlanArgs, PlanFormat};
 use crate::exit::Exit;
 use crate::plan::{Arrivals, Plan, RunPlan};
@@ -13,15 +13,7 @@ use crate::units::Rate;
 use crate::workload::Origin;
 
 pub(super) fn run(args: &PlanArgs, ui: Ui) -> Exit {
-    let wanted = Wanted {
-        scenario: &args.scenario,
-        simulate: args.simulate,
-        speed: args.speed,
-        no_server: args.no_server,
-        only: &args.only,
-        repeats: args.repeats,
-    };
-    let Planned { plan, .. } = match prepare(&wanted, ui) {
+    let Planned { plan, .. } = match prepare(&args.planning, ui) {
         Ok(planned) => planned,
         Err(exit) => return exit,
     };

@@ -1,7 +1,7 @@
 //! Scenario arguments → a loaded scenario, its data and its plan; what `plan`, `run` and `validate`
 //! have in common. Every problem of every stage is told before the first one stops anything.
 
-use crate::cli::ScenarioArgs;
+use crate::cli::PlanningArgs;
 use crate::diagnostic::Problem;
 use crate::exit::Exit;
 use crate::plan::{self, Hosting, Plan, PlanInput, VariantPlan};
@@ -16,23 +16,6 @@ use super::load::load;
 /// Time base of the simulator when neither scenario nor command line says.
 const DEFAULT_SPEED: f64 = 20.0;
 
-/// What was typed about the plan.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted<'a> {
-    /// The scenario and what is laid over it.
-    pub(super) scenario: &'a ScenarioArgs,
-    /// Answer from the simulator.
-    pub(super) simulate: bool,
-    /// Its time base.
-    pub(super) speed: Option<f64>,
-    /// Ignore `[server]`.
-    pub(super) no_server: bool,
-    /// Globs over run ids.
-    pub(super) only: &'a [String],
-    /// Repeats of each run.
-    pub(super) repeats: Option<u32>,
-}
-
 /// A scenario that can be carried out.
 pub(super) struct Planned {
     /// The scenario with the places of its keys.
@@ -44,8 +27,8 @@ pub(super) struct Planned {
 }
 
 /// Loads and plans, or tells every problem found on stderr.
-pub(super) fn prepare(wanted: &Wanted<'_>, ui: Ui) -> Result<Planned, Exit> {
-    let loaded = load(wanted.scenario, ui)?;
+pub(super) fn prepare(wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
+    let loaded = load(&wanted.scenario, ui)?;
     let refused = |problems: &[Problem]| {
         Ui::talk(&loaded.render(problems, ui.color));
         Exit::Usage
@@ -71,7 +54,7 @@ pub(super) fn prepare(wanted: &Wanted<'_>, ui: Ui) -> Result<Planned, Exit> {
         scenario: &loaded.scenario,
         data: &data,
         hosting,
-        only: wanted.only,
+        only: &wanted.only,
         repeats: wanted.repeats,
         estimate: Some(&seconds),
     };
@@ -87,7 +70,7 @@ pub(super) fn prepare(wanted: &Wanted<'_>, ui: Ui) -> Result<Planned, Exit> {
 }
 
 /// Who provides the servers: the simulator when asked for, else `[server]`, else whoever runs at `url`.
-fn hosting(wanted: &Wanted<'_>, scenario: &Scenario) -> Hosting {
+fn hosting(wanted: &PlanningArgs, scenario: &Scenario) -> Hosting {
     if wanted.simulate {
         Hosting::Simulated { speed: wanted.speed.or(scenario.simulator.speed).unwrap_or(DEFAULT_SPEED) }
     } else if scenario.server.is_some() && !wanted.no_server {

@@ -9,10 +9,10 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use tokio::net::TcpListener;
 
 use super::Ui;
-use super::planning::{self, Planned, Wanted};
-use crate::cli::{ScenarioArgs, SimulateArgs};
+use super::planning::{self, Planned};
+use super::simulated;
+use crate::cli::{PlanningArgs, ScenarioArgs, SimulateArgs};
 use crate::exit::Exit;
-use crate::plan::serve_flags;
 use crate::simulator::{self, Settings};
 
 /// Serves until asked to stop, which is a clean end.
@@ -61,32 +61,29 @@ fn settings(args: &SimulateArgs, serve_flags: &[String], ui: Ui) -> Result<Setti
 
 fn apply(settings: &mut Settings, serve_flags: &[String], ui: Ui) -> Result<(), Exit> {
     let notes = settings.apply_serve_flags(serve_flags).map_err(|message| refuse(&message, ui))?;
+    tell(&notes, ui);
+    Ok(())
+}
+
+fn tell(notes: &[String], ui: Ui) {
     for note in notes {
         ui.note(&format!("note: {note}"));
     }
-    Ok(())
 }
 
 /// What a variant of a scenario stands for.
 fn of_variant(file: &Path, name: &str, ui: Ui) -> Result<Settings, Exit> {
     let scenario = ScenarioArgs { scenario: file.to_path_buf(), set: Vec::new() };
-    let wanted =
-        Wanted { scenario: &scenario, simulate: true, speed: None, no_server: false, only: &[], repeats: None };
+    let wanted = PlanningArgs { simulate: true, ..PlanningArgs::all_of(scenario) };
     let Planned { loaded, plan, .. } = planning::prepare(&wanted, ui)?;
     let Some(variant) = plan.variants.iter().find(|variant| variant.name == name) else {
         let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
         return Err(refuse(&format!("no variant is called `{name}`; there are {}", names.join(", ")), ui));
     };
-    let defaults = Settings::default();
-    let mut settings = Settings {
-        model: if plan.model == "auto" { defaults.model.clone() } else { plan.model.clone() },
-        // a server started by hand is as fast as the scenario says, not as `run --simulate` would make it
-        speed: loaded.scenario.simulator.speed.unwrap_or(defaults.speed),
-        profile: plan.simulator_profile.clone(),
-        noise: plan.simulator_noise,
-        ..defaults
-    };
-    apply(&mut settings, &serve_flags(&variant.serve_args), ui)?;
+    let (mut settings, notes) = simulated::settings(&plan, variant).map_err(|message| refuse(&message, ui))?;
+    // a server started by hand is as fast as the scenario says, not as `run --simulate` would make it
+    settings.speed = loaded.scenario.simulator.speed.unwrap_or(Settings::default().speed);
+    tell(&notes, ui);
     Ok(settings)
 }
 

@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 
 use super::Ui;
 use crate::campaign::InProcess;
+use crate::execute::{Secrets, Target};
 use crate::plan::{Plan, VariantPlan, serve_flags};
 use crate::simulator::{Settings, serve};
 
@@ -17,6 +18,20 @@ pub(super) fn start(plan: &Plan, variant: &VariantPlan, ui: Ui) -> io::Result<In
     for note in notes {
         ui.note(&format!("`{}`: {note}", variant.name));
     }
+    host(settings)
+}
+
+/// Starts a server that answers at once on a free port, for the client to measure itself against, and
+/// gives it as a target; needs a runtime. It ends when it is dropped.
+pub(super) fn start_null() -> io::Result<(InProcess, Target)> {
+    let settings = Settings { null: true, ..Settings::default() };
+    let model = settings.model.clone();
+    let server = host(settings)?;
+    let target = Target { url: server.url().to_owned(), model, speed: 1.0, secrets: Secrets::default() };
+    Ok((server, target))
+}
+
+fn host(settings: Settings) -> io::Result<InProcess> {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0))?;
     listener.set_nonblocking(true)?;
     let url = format!("http://{}", listener.local_addr()?);
@@ -31,7 +46,7 @@ pub(super) fn start(plan: &Plan, variant: &VariantPlan, ui: Ui) -> io::Result<In
 }
 
 /// The simulator's settings that a variant stands for, and remarks about flags without effect.
-fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, Vec<String>), String> {
+pub(super) fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, Vec<String>), String> {
     let defaults = Settings::default();
     let mut settings = Settings {
         model: if plan.model == "auto" { defaults.model.clone() } else { plan.model.clone() },

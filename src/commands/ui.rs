@@ -34,8 +34,27 @@ impl Ui {
             verbose: cli.verbose,
             color: wanted(terminal),
             color_out: wanted(io::stdout().is_terminal()),
-            bar: terminal && !cli.no_progress && !cli.quiet,
+            // a bar and a log would draw over each other
+            bar: terminal && !cli.no_progress && !cli.quiet && cli.verbose == 0,
         }
+    }
+
+    /// Starts the log on stderr: `-v` tells what is done, `-vv` every exchange with the server.
+    pub fn log(&self) {
+        let level = match self.verbose {
+            0 => return,
+            1 => tracing::Level::INFO,
+            _ => tracing::Level::DEBUG,
+        };
+        let log = tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_timer(tracing_subscriber::fmt::time::uptime())
+            .with_target(false)
+            .with_ansi(self.color)
+            .with_writer(io::stderr)
+            .finish();
+        // the first one stays when there is one already, as in a test that calls this twice
+        drop(tracing::subscriber::set_global_default(log));
     }
 
     /// Writes data to stdout. A reader that went away is not an error.

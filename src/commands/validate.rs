@@ -1,14 +1,17 @@
 //! `omni-bench validate`: everything that `run` would refuse, without running anything.
 
 use super::Ui;
-use super::planning::{Wanted, prepare};
-use crate::cli::ScenarioArgs;
+use super::planning::prepare;
+use crate::cli::{PlanningArgs, ScenarioArgs};
 use crate::exit::Exit;
 
 pub(super) fn run(args: &ScenarioArgs, ui: Ui) -> Exit {
-    let wanted = Wanted { scenario: args, simulate: false, speed: None, no_server: false, only: &[], repeats: None };
-    match prepare(&wanted, ui) {
-        Ok(_) => ui.print(&format!("{}: fine\n", args.scenario.display())),
+    match prepare(&PlanningArgs::all_of(args.clone()), ui) {
+        Ok(planned) => ui.print(&format!("{}: fine, {}\n", args.scenario.display(), runs(planned.plan.runs.len()))),
         Err(exit) => exit,
     }
+}
+
+fn runs(count: usize) -> String {
+    format!("{count} run{}", if count == 1 { "" } else { "s" })
 }

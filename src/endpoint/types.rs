@@ -7,8 +7,8 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::catalog::{Api, Flag, Task};
-use crate::record::{Output, RequestError};
+use crate::catalog::{Api, Flag, SYNC_VIDEO_PATH, Task};
+use crate::record::{Output, RequestError, Streamed};
 
 /// How requests to one endpoint are put on the wire; the same for every request of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,10 +25,23 @@ pub struct Wire {
     pub bot_task: Option<String>,
     /// Ask for stage metrics, where the endpoint has them.
     pub return_stage_metrics: bool,
-    /// Whether media headers must be readable (`header`) or only present (`none`).
+    /// Ask for a stream of events; edits only.
+    pub stream: bool,
+    /// Videos through the blocking endpoint.
+    pub sync_video: bool,
+    /// Whether media headers must be readable (`header`, `full`) or only present (`none`).
     pub check_media: bool,
+    /// Whether pictures are kept to be decoded whole (`full`).
+    pub keep_pictures: bool,
     /// Largest reply body in bytes.
     pub max_reply: u64,
+}
+
+impl Wire {
+    /// The path that requests are sent to.
+    pub const fn path(&self) -> &'static str {
+        if self.sync_video { SYNC_VIDEO_PATH } else { self.api.path() }
+    }
 }
 
 /// An encoded request body of known length. Segments are shared, not copied, when it is sent again.
@@ -93,6 +106,10 @@ pub struct Verdict {
     pub server_request_id: Option<String>,
     /// Body bytes received.
     pub bytes: u64,
+    /// What came on the way, when the reply was a stream; its times are not the judge's.
+    pub stream: Option<Streamed>,
+    /// The outputs' bytes, when they are to be decoded whole.
+    pub pictures: Vec<Vec<u8>>,
 }
 
 /// State of a job.

@@ -17,12 +17,21 @@ use super::fault::Fault;
 pub(crate) trait Sink {
     /// Takes the next bytes; whether more are of use.
     fn feed(&mut self, chunk: &[u8]) -> bool;
+
+    /// Whether a streamed reply has brought its first event.
+    fn has_event(&self) -> bool {
+        false
+    }
 }
 
 impl Sink for Judge {
     fn feed(&mut self, chunk: &[u8]) -> bool {
         Self::feed(self, chunk);
         !self.is_too_long()
+    }
+
+    fn has_event(&self) -> bool {
+        Self::has_event(self)
     }
 }
 
@@ -39,6 +48,8 @@ pub(crate) struct Times {
     pub(crate) sent_us: Option<u64>,
     pub(crate) headers_us: Option<u64>,
     pub(crate) first_byte_us: Option<u64>,
+    /// When the first event of a streamed reply was whole.
+    pub(crate) first_event_us: Option<u64>,
     pub(crate) body_done_us: Option<u64>,
     pub(crate) bytes: u64,
     pub(crate) attempts: u32,
@@ -52,6 +63,7 @@ impl Default for Times {
             sent_us: None,
             headers_us: None,
             first_byte_us: None,
+            first_event_us: None,
             body_done_us: None,
             bytes: 0,
             attempts: 1,
@@ -108,7 +120,11 @@ async fn receive<S: Sink>(
                     times.first_byte_us = Some(clock.now_us());
                 }
                 times.bytes += chunk.len() as u64;
-                if !sink.feed(&chunk) {
+                let goes_on = sink.feed(&chunk);
+                if times.first_event_us.is_none() && sink.has_event() {
+                    times.first_event_us = Some(clock.now_us());
+                }
+                if !goes_on {
                     return Ok((reply.status, sink));
                 }
             }

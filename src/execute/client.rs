@@ -18,6 +18,7 @@ use crate::catalog::ErrorClass;
 use crate::endpoint::Body;
 use crate::plan::EndpointPlan;
 use crate::record::RequestError;
+use crate::units::Limit;
 
 use super::attempt::Times;
 use super::clock::Clock;
@@ -31,6 +32,26 @@ const MOST_REDIRECTS: u32 = 3;
 /// A simulated run divides its limits; a connection is real all the same and gets this long.
 const CONNECT_AT_LEAST: Duration = Duration::from_secs(1);
 
+/// Environment variable that makes every exchange wait for this many milliseconds with its thread
+/// blocked. A hook for the tests of what is said about a slow client; it is no option of the tool.
+const SLOW_CLIENT: &str = "OMNI_BENCH_TEST_SLOW_CLIENT_MS";
+
+/// How connections are made.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Connect<'a> {
+    /// How long one may take to be there.
+    pub(crate) limit: Limit,
+    pub(crate) proxy: Option<&'a str>,
+    /// HTTP/2 with prior knowledge.
+    pub(crate) http2: bool,
+}
+
+impl<'a> From<&'a EndpointPlan> for Connect<'a> {
+    fn from(endpoint: &'a EndpointPlan) -> Self {
+        Self { limit: endpoint.timeout.connect, proxy: endpoint.proxy.as_deref(), http2: endpoint.http2 }
+    }
+}
+
 /// A client for one endpoint.
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -38,6 +59,8 @@ pub(crate) struct Client {
     base: Arc<str>,
     /// Whether some exchange has ended, so that a pooled connection can exist.
     used: Arc<AtomicBool>,
+    /// See [`SLOW_CLIENT`].
+    slowed: Option<Duration>,
 }
 
 /// One call, before it is sent.
@@ -56,7 +79,7 @@ impl Call<'_> {
 
 impl Client {
     /// A client with connections for `cap` requests at once (`None`: any number).
-    pub(crate) fn new(endpoint: &EndpointPlan, target: &Target, cap: Option<usize>) -> Result<Self, String> {
+    pub(crate) fn new(connect: Connect<'_>, target: &Target, cap: Option<usize>) -> Result<Self, String> {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("omni-bench/", env!("CARGO_PKG_VERSION")))
             .default_headers(target.secrets.headers())
@@ -65,20 +88,21 @@ impl Client {
             .tcp_nodelay(true)
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(cap.unwrap_or(usize::MAX));
-        if let Some(limit) = endpoint.timeout.connect.duration() {
+        if let Some(limit) = connect.limit.duration() {
             let wall = Clock::start(target.speed).wall(limit);
             builder = builder.connect_timeout(wall.max(CONNECT_AT_LEAST.min(limit)));
         }
-        builder = match &endpoint.proxy {
+        builder = match connect.proxy {
             Some(proxy) => builder.proxy(
-                reqwest::Proxy::all(proxy.as_str())
+                reqwest::Proxy::all(proxy)
                     .map_err(|error| format!("the proxy's address is not one: {}", error.without_url()))?,
             ),
             None => builder.no_proxy(),
         };
-        builder = if endpoint.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
+        builder = if connect.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
         let http = builder.build().map_err(|error| format!("no HTTP client: {}", error.without_url()))?;
-        let client = Self { http, base: target.url.trim_end_matches('/').into(), used: Arc::default() };
+        let base = target.url.trim_end_matches('/').into();
+        let client = Self { http, base, used: Arc::default(), slowed: slowed() };
         client.url("/").map_err(|fault| fault.error.message)?;
         Ok(client)
     }
@@ -112,6 +136,9 @@ impl Client {
         loop {
             let request = request(call, url);
             times.sent_us.get_or_insert_with(|| clock.now_us());
+            if let Some(slowed) = self.slowed {
+                std::thread::sleep(slowed);
+            }
             match self.http.execute(request).await {
                 Ok(response) => {
                     self.used.store(true, Ordering::Relaxed);
@@ -127,6 +154,11 @@ impl Client {
             }
         }
     }
+}
+
+/// The only reader of [`SLOW_CLIENT`].
+fn slowed() -> Option<Duration> {
+    std::env::var(SLOW_CLIENT).ok()?.parse().ok().map(Duration::from_millis)
 }
 
 fn request(call: &Call<'_>, url: &Url) -> reqwest::Request {

@@ -16,6 +16,7 @@ use super::attempt::Bounds;
 use super::client::Client;
 use super::clock::Clock;
 use super::fault::Fault;
+use super::inspect::Inspector;
 use super::phase::PhaseKind;
 use super::secrets::Secrets;
 use super::stop::Stop;
@@ -30,14 +31,14 @@ pub(crate) struct Shared {
     pub(crate) speed: f64,
     pub(crate) timeout: TimeoutPlan,
     pub(crate) poll: PollPlan,
-    /// Videos through the endpoint that answers with the video itself.
-    pub(crate) sync_video: bool,
     /// Where outputs of measured requests are kept.
     pub(crate) media: Option<PathBuf>,
     /// Fixed target of requests whose row has none.
     pub(crate) slo_ms: Option<f64>,
     pub(crate) secrets: Secrets,
     pub(crate) lines: Lines,
+    /// Full validation, when it is asked for.
+    pub(crate) inspector: Option<Inspector>,
 }
 
 /// A request no longer needs its slot.
@@ -69,7 +70,7 @@ pub(crate) struct Context {
 impl Context {
     /// Whether requests are jobs that are created, polled, fetched and deleted.
     pub(crate) fn makes_jobs(&self) -> bool {
-        self.shared.wire.api == Api::Videos && !self.shared.sync_video
+        self.shared.wire.api == Api::Videos && !self.shared.wire.sync_video
     }
 
     /// Bounds of every exchange.
@@ -82,14 +83,16 @@ impl Context {
         (self.kind == PhaseKind::Measured).then_some(request.index)
     }
 
-    /// Where the request's outputs are kept, if anywhere. An id that is no safe name is replaced.
+    /// Full validation of measured requests.
+    pub(crate) fn inspector(&self) -> Option<&Inspector> {
+        self.shared.inspector.as_ref().filter(|_| self.kind == PhaseKind::Measured)
+    }
+
+    /// Where the request's outputs are kept, if anywhere. Ids that datasets give become safe names with
+    /// the request's number behind, so that no two requests share a file.
     pub(crate) fn save(&self, request: &Request) -> Option<SaveMedia> {
         let folder = self.shared.media.clone().filter(|_| self.kind == PhaseKind::Measured)?;
-        let stem = match request.request_id.parse::<SafeName>() {
-            Ok(name) => name.as_str().replace('-', "_"),
-            Err(_) => format!("req_{:04}", request.index + 1),
-        };
-        Some(SaveMedia { folder, stem })
+        Some(SaveMedia { folder, stem: stem(&request.request_id, request.index) })
     }
 
     /// Waits for modelled time to pass; a stop of the phase ends the wait as a fault.
@@ -117,5 +120,30 @@ impl Context {
             result = work => Some(result),
             () = async { self.halt.stopped().await; tokio::time::sleep(bound).await } => None,
         }
+    }
+}
+
+fn stem(request_id: &str, index: usize) -> String {
+    let number = index + 1;
+    if request_id == format!("req-{number:04}") {
+        return format!("req_{number:04}");
+    }
+    format!("{}_{number:04}", SafeName::lossy(request_id).as_str().replace('-', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Case C29.
+    #[test]
+    fn file_names_are_safe_and_no_two_requests_share_one() {
+        let ids = ["req-0001", "../../etc/x", "a-b", "a_b", "a/b:c", "", "req-0002", "\n"];
+        let stems: Vec<String> = ids.iter().enumerate().map(|(index, id)| stem(id, index)).collect();
+        assert_eq!(
+            stems,
+            ["req_0001", "_._.._etc_x_0002", "a_b_0003", "a_b_0004", "a_b_c_0005", "__0006", "req_0002_0007", "__0008"]
+        );
+        assert!(stems.iter().all(|stem| stem.parse::<SafeName>().is_ok()));
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::catalog::Flag;
 use crate::endpoint::{Verdict, asked};
-use crate::record::{Poll, Record, RequestError, Status};
+use crate::record::{Output, Poll, Record, RequestError, Status, Streamed};
 use crate::workload::Request;
 
 use super::attempt::Times;
@@ -18,6 +18,8 @@ pub(crate) struct Draft {
     pub(crate) call: Times,
     /// The latest fetch of a job's content.
     pub(crate) content: Option<Times>,
+    /// Bytes of the outputs, until they are decoded whole.
+    pictures: Vec<Vec<u8>>,
 }
 
 impl Draft {
@@ -48,6 +50,7 @@ impl Draft {
             asked: asked(&shared.wire, request),
             bytes: 0,
             outputs: Vec::new(),
+            stream: None,
             judged_us: None,
             flags: Vec::new(),
             generation_ms: None,
@@ -57,7 +60,7 @@ impl Draft {
             seed: request.seed,
             attempts: 1,
         };
-        Self { record, call: Times::default(), content: None }
+        Self { record, call: Times::default(), content: None, pictures: Vec::new() }
     }
 
     /// The record of a request that was never sent because the run stopped.
@@ -131,6 +134,7 @@ impl Draft {
             record.content_done_us = record.body_done_us;
         }
         record.server_request_id = call.request_id.or(content.and_then(|times| times.request_id));
+        record.stream = call.first_event_us.map(|at_us| Streamed { first_event_us: Some(at_us), text: None });
         match end {
             Ok(verdict) => self.judged(verdict),
             Err(fault) => {
@@ -149,6 +153,9 @@ impl Draft {
         record.status = if verdict.error.is_none() { Status::Ok } else { Status::Failed };
         record.error = verdict.error;
         record.outputs = verdict.outputs;
+        let first_event_us = record.stream.as_ref().and_then(|stream| stream.first_event_us);
+        record.stream = verdict.stream.map(|stream| Streamed { first_event_us, ..stream });
+        self.pictures = verdict.pictures;
         record.generation_ms = verdict.generation_ms;
         record.stage_ms = verdict.stage_ms;
         record.peak_memory_mb = verdict.peak_memory_mb.filter(|mb| *mb > 0.0);
@@ -156,6 +163,24 @@ impl Draft {
         for flag in verdict.flags {
             self.flag(flag);
         }
+    }
+
+    /// The bytes of the outputs, once.
+    pub(crate) fn take_pictures(&mut self) -> Vec<Vec<u8>> {
+        std::mem::take(&mut self.pictures)
+    }
+
+    /// What came back.
+    pub(crate) fn outputs(&self) -> &[Output] {
+        &self.record.outputs
+    }
+
+    /// Full validation has ended.
+    pub(crate) fn inspected(&mut self, flags: Vec<Flag>, now_us: u64) {
+        for flag in flags {
+            self.flag(flag);
+        }
+        self.record.judged_us = Some(now_us);
     }
 
     /// Success or not.
@@ -177,6 +202,9 @@ impl Draft {
         self.record.error = self.end(secrets).error;
         for poll in &mut self.record.polls {
             poll.status = secrets.redact(&poll.status);
+        }
+        if let Some(text) = self.record.stream.as_mut().and_then(|stream| stream.text.as_mut()) {
+            *text = secrets.redact(text);
         }
         self.record
     }

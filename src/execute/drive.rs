@@ -12,6 +12,7 @@ use crate::record::{RequestError, RunDir, Status};
 use super::client::Client;
 use super::context::Shared;
 use super::dispatcher::{self, PhaseEnd, PhaseError};
+use super::inspect::Inspector;
 use super::phase::{Phase, PhaseKind, prepare};
 use super::progress::Progress;
 use super::secrets::Secrets;
@@ -137,13 +138,13 @@ pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
     let needed = Needed {
         warmup: !drive.phases.warmup.is_empty(),
         calibration: !drive.phases.calibration.is_empty(),
-        jobs: drive.endpoint.api == crate::catalog::Api::Videos,
+        jobs: drive.endpoint.api == crate::catalog::Api::Videos && !drive.endpoint.sync_video,
     };
     let media = drive.save_media.then(|| drive.dir.media());
     if let Some(media) = &media {
         fs_err::create_dir_all(media)?;
     }
-    let client = Client::new(drive.endpoint, drive.target, ready.connections()).map_err(DriveError::Client)?;
+    let client = Client::new(drive.endpoint.into(), drive.target, ready.connections()).map_err(DriveError::Client)?;
     let writer = Writer::start(drive.dir, needed)?;
     let shared = Shared {
         client,
@@ -151,11 +152,11 @@ pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
         speed: drive.target.speed,
         timeout: drive.endpoint.timeout.clone(),
         poll: drive.endpoint.poll.clone(),
-        sync_video: drive.endpoint.sync_video,
         media,
         slo_ms: fixed_target_ms(drive.plan),
         secrets: drive.target.secrets.clone(),
         lines: writer.lines(),
+        inspector: drive.endpoint.decodes_media().then(Inspector::new),
     };
     let driven = ready.run(&drive, &shared).await;
     drop(shared);
@@ -173,7 +174,10 @@ pub fn wire(plan: &Plan, endpoint: &EndpointPlan, model: &str) -> Wire {
         extra_body: endpoint.extra_body.clone(),
         bot_task: endpoint.bot_task.clone(),
         return_stage_metrics: endpoint.return_stage_metrics,
+        stream: endpoint.stream,
+        sync_video: endpoint.sync_video,
         check_media: endpoint.reads_media(),
+        keep_pictures: endpoint.decodes_media(),
         max_reply: endpoint.max_reply.bytes(),
     }
 }

@@ -13,6 +13,8 @@ mod dispatcher;
 mod draft;
 mod drive;
 mod fault;
+mod gauge;
+mod inspect;
 mod job;
 mod pacer;
 mod phase;
@@ -24,6 +26,7 @@ mod worker;
 mod writer;
 
 pub use drive::{Counts, Drive, DriveError, Driven, Target, drive, wire};
+pub use gauge::{Gauge, GaugeError, measure_client, timer_errors_ms};
 pub use progress::Progress;
 pub use secrets::{Secret, SecretError, Secrets};
 pub use stop::Stop;

@@ -105,6 +105,11 @@ impl Progress {
         }
     }
 
+    /// Requests of the phase that have ended.
+    pub(crate) fn ended(&self) -> u64 {
+        self.state().done()
+    }
+
     /// Time has passed.
     pub fn tick(&self) {
         match &self.show {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use reqwest::Method;
 
 use crate::catalog::Flag;
-use crate::endpoint::{Judge, Reply, Verdict};
+use crate::endpoint::{Judge, Verdict};
 use crate::record::{CreatedJob, Status};
 
 use super::attempt::exchange;
@@ -17,11 +17,8 @@ use super::phase::Prepared;
 use super::writer::WriterGone;
 use super::{cleanup, job};
 
-/// The blocking sibling of the job endpoint.
-const SYNC_VIDEO: &str = "/v1/videos/sync";
-
-/// Carries out a request, frees its slot, cleans up behind it, and writes its record; the outcome is
-/// told once the record is in its file.
+/// Carries out a request, frees its slot, cleans up behind it, looks at its pictures if that is asked
+/// for, and writes its record; the outcome is told once the record is in its file.
 pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64) -> Result<Status, WriterGone> {
     let mut draft = Draft::new(&prepared.request, &ctx.shared, due_us);
     let end = tokio::select! {
@@ -32,6 +29,13 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
     let done_us = ctx.clock.now_us();
     draft.close(end, done_us);
 
+    let queued = match ctx.inspector().filter(|_| draft.status() == Status::Ok) {
+        Some(inspector) => {
+            unless_abandoned(&ctx, inspector.queue(draft.take_pictures(), prepared.request.index, draft.outputs()))
+                .await
+        }
+        None => None,
+    };
     // a job that did not finish may still occupy the server, so its slot is free only once it is deleted
     let occupied = draft.job_id().is_some() && draft.status() != Status::Ok;
     if !occupied {
@@ -48,10 +52,23 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
     if occupied {
         free_slot(&ctx, &draft, ctx.clock.now_us());
     }
+    if let (Some(inspector), Some(queued)) = (ctx.inspector(), queued)
+        && let Some(flags) = unless_abandoned(&ctx, inspector.inspect(queued)).await.flatten()
+    {
+        draft.inspected(flags, ctx.clock.now_us());
+    }
     let record = draft.into_record(&ctx.shared.secrets);
     let status = record.status;
     ctx.shared.lines.records(ctx.kind, vec![record]).await?;
     Ok(status)
+}
+
+async fn unless_abandoned<T>(ctx: &Context, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        () = ctx.halt.abandoned() => None,
+        done = work => Some(done),
+    }
 }
 
 fn free_slot(ctx: &Context, draft: &Draft, at_us: u64) {
@@ -66,16 +83,10 @@ async fn carry_out(ctx: &Context, prepared: &Prepared, draft: &mut Draft) -> Res
 /// A request that is one exchange.
 async fn single(ctx: &Context, prepared: &Prepared, draft: &mut Draft) -> Result<Verdict, Fault> {
     let shared = &ctx.shared;
-    let path = if shared.sync_video { SYNC_VIDEO } else { shared.wire.api.path() };
-    let call = Call { method: Method::POST, url: shared.client.url(path)?, body: Some(&prepared.body) };
+    let url = shared.client.url(shared.wire.path())?;
+    let call = Call { method: Method::POST, url, body: Some(&prepared.body) };
     let save = ctx.save(&prepared.request);
-    let open = |reply: &Reply| {
-        if shared.sync_video {
-            Judge::content(&shared.wire, &prepared.request, None, reply, save)
-        } else {
-            Judge::reply(&shared.wire, &prepared.request, reply, save)
-        }
-    };
+    let open = |reply: &_| Judge::reply(&shared.wire, &prepared.request, reply, save);
     let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), &mut draft.call, open);
     let (_, judge) = ctx.unless_stopped(whole).await?;
     Ok(judge.finish())

@@ -1,9 +1,9 @@
 //! Decodes whole pictures through the `image` crate, to tell a complete file from one that only
-//! starts like a picture.
+//! starts like a picture, and a picture from an empty surface.
 
 use std::io::Cursor;
 
-use image::{ImageReader, Limits};
+use image::{DynamicImage, ImageError, ImageReader, Limits};
 
 use super::image_probe::not_an_image;
 use super::types::{ImageFormat, ImageInfo, MediaError};
@@ -16,12 +16,52 @@ const DECODE_BYTES: u64 = 1 << 30;
 /// Decodes every pixel of a PNG, JPEG or WebP and says what it was. Sides above 16384 pixels and
 /// pictures that need more than 1 GiB are refused.
 pub fn decode_image(bytes: &[u8]) -> Result<ImageInfo, MediaError> {
-    if bytes.is_empty() {
-        return Err(MediaError::new("no image data"));
+    decode(bytes).map(|(info, _)| info).map_err(Undecoded::into_error)
+}
+
+/// What decoding a picture whole brings to light.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Soundness {
+    /// Every pixel is there.
+    Sound(ImageInfo),
+    /// Every pixel is there and all have the same colour.
+    SingleColour(ImageInfo),
+    /// The data are cut off or damaged.
+    Damaged(MediaError),
+    /// The picture is larger, or of another kind, than is decoded here.
+    Undecided(MediaError),
+}
+
+/// Decodes every pixel of a picture and looks at them.
+pub fn inspect_image(bytes: &[u8]) -> Soundness {
+    match decode(bytes) {
+        Ok((info, picture)) if has_one_colour(&picture) => Soundness::SingleColour(info),
+        Ok((info, _)) => Soundness::Sound(info),
+        Err(Undecoded::Damaged(error)) => Soundness::Damaged(error),
+        Err(Undecoded::Refused(error)) => Soundness::Undecided(error),
     }
-    let format = ImageFormat::sniff(bytes).ok_or_else(|| not_an_image(bytes))?;
+}
+
+enum Undecoded {
+    Damaged(MediaError),
+    Refused(MediaError),
+}
+
+impl Undecoded {
+    fn into_error(self) -> MediaError {
+        match self {
+            Self::Damaged(error) | Self::Refused(error) => error,
+        }
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<(ImageInfo, DynamicImage), Undecoded> {
+    if bytes.is_empty() {
+        return Err(Undecoded::Damaged(MediaError::new("no image data")));
+    }
+    let format = ImageFormat::sniff(bytes).ok_or_else(|| Undecoded::Damaged(not_an_image(bytes)))?;
     if format == ImageFormat::Jpeg && !has_end(bytes) {
-        return Err(MediaError(format!("{format} does not decode: it is cut off")));
+        return Err(Undecoded::Damaged(MediaError(format!("{format} does not decode: it is cut off"))));
     }
     let mut reader = ImageReader::with_format(
         Cursor::new(bytes),
@@ -36,8 +76,22 @@ pub fn decode_image(bytes: &[u8]) -> Result<ImageInfo, MediaError> {
     limits.max_image_height = Some(LONGEST_SIDE);
     limits.max_alloc = Some(DECODE_BYTES);
     reader.limits(limits);
-    let picture = reader.decode().map_err(|error| MediaError(format!("{format} does not decode: {error}")))?;
-    ImageInfo::checked(format, picture.width(), picture.height())
+    let picture = reader.decode().map_err(|error| {
+        let message = MediaError(format!("{format} does not decode: {error}"));
+        match error {
+            ImageError::Limits(_) | ImageError::Unsupported(_) => Undecoded::Refused(message),
+            _ => Undecoded::Damaged(message),
+        }
+    })?;
+    let info = ImageInfo::checked(format, picture.width(), picture.height()).map_err(Undecoded::Damaged)?;
+    Ok((info, picture))
+}
+
+/// Whether no pixel differs from the first.
+fn has_one_colour(picture: &DynamicImage) -> bool {
+    let mut pixels = picture.as_bytes().chunks_exact(usize::from(picture.color().bytes_per_pixel()));
+    let first = pixels.next();
+    pixels.all(|pixel| Some(pixel) == first)
 }
 
 /// Whether a JPEG's last scan is followed by the end marker: decoders fill up what is missing with
@@ -46,4 +100,49 @@ fn has_end(jpeg: &[u8]) -> bool {
     let end = jpeg.windows(2).rposition(|pair| pair == [0xFF, 0xD9]);
     let after = end.and_then(|end| jpeg.get(end..)).unwrap_or(jpeg);
     end.is_some() && !after.windows(2).any(|pair| pair == [0xFF, 0xDA])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::media::write_image;
+
+    const FORMATS: [ImageFormat; 3] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Webp];
+
+    #[test]
+    fn a_whole_picture_is_sound_and_every_shorter_half_is_damaged() {
+        for format in FORMATS {
+            let picture = write_image(format, 96, 64, 3).unwrap();
+            assert_eq!(inspect_image(&picture), Soundness::Sound(decode_image(&picture).unwrap()), "{format}");
+            for share in [2, 3, 5] {
+                let cut = &picture[..picture.len() - picture.len() / share];
+                assert!(matches!(inspect_image(cut), Soundness::Damaged(_)), "{format} without 1/{share}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_surface_of_one_colour_is_told_from_a_picture() {
+        let one = image::RgbImage::from_pixel(40, 30, image::Rgb([7, 90, 200]));
+        let mut other = one.clone();
+        other.put_pixel(39, 29, image::Rgb([7, 90, 201]));
+        for (format, name) in [(image::ImageFormat::Png, "png"), (image::ImageFormat::WebP, "webp")] {
+            let encoded = |picture: &image::RgbImage| {
+                let mut bytes = Cursor::new(Vec::new());
+                picture.write_to(&mut bytes, format).unwrap();
+                bytes.into_inner()
+            };
+            assert!(matches!(inspect_image(&encoded(&one)), Soundness::SingleColour(_)), "{name}");
+            assert!(matches!(inspect_image(&encoded(&other)), Soundness::Sound(_)), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_to_decode_is_not_called_damaged() {
+        let wide = image::GrayImage::new(LONGEST_SIDE + 1, 1);
+        let mut bytes = Cursor::new(Vec::new());
+        wide.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+        assert!(matches!(inspect_image(&bytes.into_inner()), Soundness::Undecided(_)));
+        assert!(matches!(inspect_image(b"GIF89a"), Soundness::Damaged(_)));
+    }
 }

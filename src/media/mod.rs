@@ -16,7 +16,7 @@ mod types;
 mod video_probe;
 mod video_write;
 
-pub use image_decode::decode_image;
+pub use image_decode::{Soundness, decode_image, inspect_image};
 pub use image_probe::ImageProbe;
 pub use image_write::write_image;
 pub use types::{ImageFormat, ImageInfo, MediaError, VideoInfo};

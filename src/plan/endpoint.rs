@@ -72,6 +72,13 @@ pub(super) fn resolve(
             problems.push(Problem::key(at(own, key), format!("`{api}` ignores `{key}`")));
         }
     }
+    let only = [
+        ("stream", plan.stream && api != Api::Edits, own.stream.is_some(), Api::Edits),
+        ("sync_video", plan.sync_video && api != Api::Videos, own.sync_video.is_some(), Api::Videos),
+    ];
+    for (key, _, own, able) in only.into_iter().filter(|(_, wrong, ..)| *wrong) {
+        problems.push(Problem::key(at(own, key), format!("`{key}` is for `{able}`, not for `{api}`")));
+    }
     plan
 }
 

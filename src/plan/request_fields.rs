@@ -43,7 +43,7 @@ pub(super) fn one(api: Api, allow_unknown: bool, at: &KeyPath, key: &str, value:
     if value.is_null() || DATASET_FIELDS.contains(&key) {
         return None;
     }
-    if let Some(problem) = unbuilt::request_field(at, key, value) {
+    if let Some(problem) = unbuilt::request_field(at, key) {
         return Some(problem);
     }
     if let Some((_, hint)) = OWN_FIELDS.iter().find(|(own, _)| *own == key) {
@@ -174,10 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn references_and_streams_are_refused_by_name() {
+    fn references_are_refused_by_name_and_streaming_is_a_setting() {
         let problems = found(Api::Videos, json!({ "image_reference": { "image_url": "http://x" } }));
         assert_eq!(problems[0].message, "`image_reference` is not available in this version");
         let problems = found(Api::Edits, json!({ "stream": true }));
-        assert_eq!(problems[0].message, "`stream` is not available in this version");
+        assert_eq!(problems[0].message, "`stream` cannot be set as a request field");
+        assert_eq!(problems[0].hint.as_deref(), Some("streaming is `endpoint.stream`"));
     }
 }

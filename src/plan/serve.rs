@@ -96,18 +96,9 @@ fn number_or_switch(value: &Value) -> Value {
 
 fn degree(parallel: &Parallel, key: &str) -> Option<Value> {
     match key {
-        "cfg" => parallel.cfg,
-        "ulysses" => parallel.ulysses,
-        "ring" => parallel.ring,
-        "tensor" => parallel.tensor,
-        "pipeline" => parallel.pipeline,
-        "data" => parallel.data,
-        "vae_patch" => parallel.vae_patch,
-        "text_encoder_tensor" => parallel.text_encoder_tensor,
-        "hsdp" => return parallel.hsdp.map(Value::Bool),
-        _ => None,
+        "hsdp" => parallel.hsdp.map(Value::Bool),
+        key => parallel.degree(key).map(Value::from),
     }
-    .map(Value::from)
 }
 
 fn set_degree(parallel: &mut Parallel, key: &str, value: &Value) {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::catalog::{Api, Task};
+use crate::catalog::{Api, SYNC_VIDEO_PATH, Task};
 use crate::scenario::model::{Arrival, Order, Parallel, Restart, ServerMode, Validate};
 use crate::units::{ByteSize, Limit, PixelSize, Rate, Span};
 use crate::workload::Dataset;
@@ -172,6 +172,16 @@ impl EndpointPlan {
     /// Whether the media that come back must be readable, or only be there.
     pub const fn reads_media(&self) -> bool {
         !matches!(self.validate, Validate::None)
+    }
+
+    /// Whether pictures that come back are decoded whole.
+    pub const fn decodes_media(&self) -> bool {
+        matches!(self.validate, Validate::Full)
+    }
+
+    /// The path that requests are sent to.
+    pub const fn path(&self) -> &'static str {
+        if self.sync_video { SYNC_VIDEO_PATH } else { self.api.path() }
     }
 }
 

@@ -1,12 +1,10 @@
 //! Keys of the scenario format that this version does not carry out. They are refused by name, never
 //! ignored; building one of them deletes its line here.
 
-use serde_json::Value;
-
 use crate::catalog::Task;
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
-use crate::scenario::model::{Endpoint, Restart, Validate};
+use crate::scenario::model::Restart;
 
 /// Request fields that name reference media, which cannot be routed yet.
 const REFERENCE_FIELDS: [&str; 5] =
@@ -36,13 +34,6 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
     refuse(!scenario.simulator.faults.is_empty(), "simulator.faults", "simulator.faults");
     refuse(scenario.slurm.is_some(), "slurm", "slurm");
 
-    endpoint(&"endpoint".into(), &scenario.endpoint, problems);
-    let variants = KeyPath::root().key("variants");
-    for (number, variant) in scenario.variants.iter().enumerate() {
-        if let Some(own) = &variant.endpoint {
-            endpoint(&variants.index(number).key("endpoint"), own, problems);
-        }
-    }
     for (name, dataset) in &scenario.datasets {
         let at = KeyPath::root().key("datasets").key(name);
         let keys = [
@@ -56,21 +47,9 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
     }
 }
 
-fn endpoint(at: &KeyPath, endpoint: &Endpoint, problems: &mut Vec<Problem>) {
-    let keys = [
-        ("stream", endpoint.stream == Some(true), "endpoint.stream"),
-        ("sync_video", endpoint.sync_video == Some(true), "endpoint.sync_video"),
-        ("validate", endpoint.validate == Some(Validate::Full), "validate = \"full\""),
-    ];
-    for (key, _, text) in keys.into_iter().filter(|(_, given, _)| *given) {
-        problems.push(refusal(at.key(key), text));
-    }
-}
-
 /// The problem of a request field that needs something unbuilt.
-pub(super) fn request_field(at: &KeyPath, key: &str, value: &Value) -> Option<Problem> {
-    let streams = key == "stream" && *value == Value::Bool(true);
-    (streams || REFERENCE_FIELDS.contains(&key)).then(|| refusal(at.clone(), key))
+pub(super) fn request_field(at: &KeyPath, key: &str) -> Option<Problem> {
+    REFERENCE_FIELDS.contains(&key).then(|| refusal(at.clone(), key))
 }
 
 fn refusal(at: KeyPath, text: &str) -> Problem {

@@ -150,6 +150,7 @@ mod tests {
             model: "m".into(),
             simulated: false,
             speed: 1.0,
+            client: None,
         }
     }
 

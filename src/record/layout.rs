@@ -24,6 +24,11 @@ impl ResultsDir {
         self.0.join("plan.json")
     }
 
+    /// `client.json`.
+    pub fn client(&self) -> PathBuf {
+        self.0.join("client.json")
+    }
+
     /// The folder of a run; ids are relative paths made of safe names, and are made so if they are not.
     pub fn run(&self, id: &str) -> RunDir {
         let safe = id.split('/').map(|part| SafeName::lossy(part).as_str().to_owned());

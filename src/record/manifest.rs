@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ClientProbe;
+
 /// Version of `run.json` and `records.jsonl`.
 pub const MANIFEST_FORMAT: u32 = 1;
 
@@ -75,4 +77,7 @@ pub struct RunManifest {
     pub simulated: bool,
     /// Time base of a simulated run; 1 otherwise.
     pub speed: f64,
+    /// The client that carried the run out, as measured before; null when it could not be.
+    #[serde(default)]
+    pub client: Option<ClientProbe>,
 }

@@ -4,6 +4,7 @@
 
 mod atomic;
 mod claim;
+mod client;
 mod error;
 mod folder;
 mod journal;
@@ -13,8 +14,9 @@ mod types;
 
 pub use atomic::{read_json, write_atomic, write_json};
 pub use claim::{Claimed, ClaimedRun};
+pub use client::{CLIENT_FORMAT, ClientProbe, Spread};
 pub use error::ReadError;
 pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
-pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status};
+pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};

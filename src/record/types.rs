@@ -29,7 +29,7 @@ pub struct RequestError {
     pub class: ErrorClass,
     /// Never empty; the server's own words where it said any.
     pub message: String,
-    /// HTTP status of the reply, when there was one.
+    /// HTTP status of the reply, when there was one; of an error told inside a stream, its own code.
     pub http_status: Option<u16>,
 }
 
@@ -99,6 +99,15 @@ pub struct Output {
     pub blake3: String,
 }
 
+/// What a streamed reply was made of besides its outputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Streamed {
+    /// When the first event, of whatever kind, was whole.
+    pub first_event_us: Option<u64>,
+    /// The beginning of the text that came on the way to the outputs.
+    pub text: Option<String>,
+}
+
 /// One look at a job's state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Poll {
@@ -162,6 +171,8 @@ pub struct Record {
     pub bytes: u64,
     /// What came back.
     pub outputs: Vec<Output>,
+    /// What a streamed reply was made of; null for any other.
+    pub stream: Option<Streamed>,
     /// When full validation had ended; null without it.
     pub judged_us: Option<u64>,
     /// Remarks.

@@ -1,15 +1,31 @@
 //! What is the same for every row of a results table, in words.
 
+use super::number::fixed;
 use super::official::{dataset_label, degree, degree_header, degrees, further_degrees};
 use super::table::{Cell, Value};
 use super::text::{counted, distinct};
 use crate::catalog::DEGREES;
 use crate::plan::{Axis, Plan, RunPlan};
-use crate::summarize::Results;
+use crate::record::Spread;
+use crate::summarize::{ClientFigures, Results};
 
 /// `simulated (20× speed), not a measurement`; `None` for a measurement.
 pub(crate) fn simulated(results: &Results) -> Option<String> {
     results.simulated.then(|| format!("simulated ({}× speed), not a measurement", results.speed))
+}
+
+/// What the client itself costs, a sentence per client that carried runs out.
+pub(crate) fn clients(results: &Results) -> Vec<String> {
+    let of = |client: &ClientFigures| {
+        let spread = |spread: Spread| format!("{} ms (P99 {} ms)", fixed(spread.p50, 3), fixed(spread.p99, 3));
+        format!(
+            "takes {} for a small request, reaches {} exchanges/s, timer late by {}",
+            spread(client.added_latency_ms),
+            fixed(client.max_rate_per_s, 0),
+            spread(client.timer_error_ms)
+        )
+    };
+    distinct(results.runs.iter().filter_map(|run| run.client.as_ref()).map(of))
 }
 
 /// The caption of the results table.

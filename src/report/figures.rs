@@ -68,7 +68,7 @@ fn run_row(medium: Medium, open_loop: bool, summary: &Summary, table: &mut Table
     let mut row: Vec<Cell> = vec![
         summary.id.as_str().into(),
         format!("{}/{}", summary.completed, summary.requests).into(),
-        summary.throughput_per_s.into(),
+        throughput(summary, table),
     ];
     let interval = interval(summary.mean_interval_s);
     if open_loop {
@@ -98,6 +98,15 @@ fn run_row(medium: Medium, open_loop: bool, summary: &Summary, table: &mut Table
     row.push(summary.goodput_per_s.into());
     row.push(summary.validity.name().into());
     row
+}
+
+/// Successes per second, with a note when a limit of the client decided how many there are.
+fn throughput(summary: &Summary, table: &mut Table) -> Cell {
+    let mut cell = Cell::from(summary.throughput_per_s);
+    if !summary.throughput_comparable {
+        cell.marks.push(table.note("not comparable: a limit of the client cut requests".to_owned()));
+    }
+    cell
 }
 
 /// `low–high` of a mean.

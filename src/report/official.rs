@@ -23,18 +23,9 @@ pub(crate) const fn degrees(medium: Medium) -> &'static [&'static str] {
 
 /// A degree as a dashboard prints it: `Off` when absent, `On` for a switch.
 pub(crate) fn degree(variant: &VariantPlan, key: &str) -> String {
-    let parallel = &variant.parallel;
     let number = match key {
-        "cfg" => parallel.cfg,
-        "ulysses" => parallel.ulysses,
-        "ring" => parallel.ring,
-        "tensor" => parallel.tensor,
-        "pipeline" => parallel.pipeline,
-        "data" => parallel.data,
-        "vae_patch" => parallel.vae_patch,
-        "text_encoder_tensor" => parallel.text_encoder_tensor,
-        "hsdp" if parallel.hsdp == Some(true) => return "On".to_owned(),
-        _ => None,
+        "hsdp" if variant.parallel.hsdp == Some(true) => return "On".to_owned(),
+        key => variant.parallel.degree(key),
     };
     number.map_or_else(|| "Off".to_owned(), |number| number.to_string())
 }

@@ -48,6 +48,9 @@ pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>)
         text.add(format!("\nlatency by class\n{}", render(&classes, color, width)));
         footnotes(&classes, &mut text);
     }
+    for client in caption::clients(results) {
+        text.add(format!("\nclient: {client}\n"));
+    }
     let lists = [("warnings", warnings(results)), ("errors", errors(results)), ("not run", not_run(results))];
     for (title, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
         text.add(format!("\n{title}\n"));

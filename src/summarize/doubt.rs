@@ -3,7 +3,7 @@
 //! | a run is | when |
 //! |---|---|
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
-//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, or in closed loop the client was slow |
+//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
 //!
 //! | warning | when |
@@ -23,6 +23,7 @@
 
 use indexmap::IndexMap;
 
+use super::client;
 use super::concurrency;
 use super::sample::{Sample, real, seconds};
 use super::types::{Summary, Warning};
@@ -41,8 +42,10 @@ const LATE_MS: f64 = 5.0;
 /// Achieved ÷ offered rate below which the server is taken to fall behind; arrivals of a few dozen
 /// requests scatter by less between their inner percentiles.
 const OFFERED_SHARE: f64 = 0.9;
-/// Requests below which no rate is compared with the offered one.
+/// Requests below which no rate is compared with the offered one, because chance gaps decide.
 const OFFERED_FROM: usize = 10;
+/// The same where a queue before a cap grew from each request to the next, which chance does not do.
+const QUEUED_FROM: usize = 5;
 /// Gap between polls, as a share of the median job time, above which latencies are blurred by it.
 const POLL_SHARE: f64 = 0.1;
 /// Share of successes with another request's bytes above which a cache is taken to have answered.
@@ -98,8 +101,8 @@ fn outcomes(e: &Evidence<'_>, doubts: &mut Doubts) {
     }
     if e.summary.censored > 0 {
         let text = format!(
-            "{} of {} requests were cut by a limit of the client; percentiles are Kaplan–Meier estimates, and means \
-             leave out the cut requests",
+            "{} of {} requests were cut by a limit of the client; percentiles are Kaplan–Meier estimates, means \
+             leave out the cut requests, and the throughput is not comparable",
             e.summary.censored, e.summary.requests
         );
         doubts.add(verdict(Validity::Suspect), WarningKind::Censoring, text);
@@ -135,8 +138,9 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
     {
         late(late_ms, median_s, open_loop, capped, doubts);
     }
+    client_bound(e.summary, open_loop, doubts);
     if open_loop {
-        below_offered(e.records, capped, doubts);
+        below_offered(e.records, e.run.traffic.request_rate.per_second(), capped, doubts);
     }
     if !e.run.warmup.matched {
         let warmup = &e.run.warmup;
@@ -145,6 +149,16 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
             warmup.requests, warmup.concurrency
         );
         doubts.add(Validity::Valid, WarningKind::UnmatchedWarmup, text);
+    }
+}
+
+/// Holds what the client costs by itself against the run.
+fn client_bound(summary: &Summary, open_loop: bool, doubts: &mut Doubts) {
+    let Some(client) = &summary.client else { return };
+    let median_ms = summary.latency_s.p50.map_or(0.0, |median_s| median_s * 1e3 / summary.speed);
+    let reasons = client::reasons(client, open_loop.then(|| LATE_MS.max(LATE_SHARE * median_ms)));
+    if !reasons.is_empty() {
+        doubts.add(Validity::Suspect, WarningKind::ClientBound, reasons.join("; "));
     }
 }
 
@@ -174,10 +188,12 @@ fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubt
 }
 
 /// Compares the rates of the middle 80 % of arrivals and of ends, so that neither the last requests'
-/// own time nor a long straggler counts as falling behind.
-fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
+/// own time nor a long straggler counts as falling behind. A burst above the rate that was asked for
+/// does not make that rate impossible under a cap.
+fn below_offered(records: &[Record], asked: Option<f64>, capped: Option<u32>, doubts: &mut Doubts) {
     let sent: Vec<&Record> = records.iter().filter(|record| record.sent_us.is_some()).collect();
-    if sent.len() < OFFERED_FROM {
+    let grew = capped.is_some_and(|cap| queue_only_grew(&sent, cap));
+    if sent.len() < if grew { QUEUED_FROM } else { OFFERED_FROM } {
         return;
     }
     let rate = |time: fn(&Record) -> u64| {
@@ -190,6 +206,7 @@ fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
     let (Some(offered), Some(achieved)) = (rate(|record| record.due_us), rate(|record| record.done_us)) else {
         return;
     };
+    let offered = asked.filter(|_| capped.is_some()).map_or(offered, |asked| offered.min(asked));
     if achieved < OFFERED_SHARE * offered {
         let figures = format!("requests ended at {achieved:.4}/s while {offered:.4}/s were offered");
         match capped {
@@ -205,6 +222,16 @@ fn below_offered(records: &[Record], capped: Option<u32>, doubts: &mut Doubts) {
             ),
         }
     }
+}
+
+/// Whether each request that met a full server waited longer for its slot than the one before it.
+fn queue_only_grew(sent: &[&Record], cap: u32) -> bool {
+    let mut arrivals: Vec<(u64, u64)> =
+        sent.iter().filter_map(|record| Some((record.due_us, record.sent_us?.saturating_sub(record.due_us)))).collect();
+    arrivals.sort_unstable();
+    let free = usize::try_from(cap).unwrap_or(usize::MAX);
+    let queued = arrivals.get(free..).unwrap_or_default();
+    queued.len() > 1 && queued.iter().is_sorted_by(|(_, before), (_, after)| before < after)
 }
 
 /// What the replies themselves say.
@@ -277,8 +304,9 @@ fn copies(records: &[Record], doubts: &mut Doubts) {
 const SERIALISED_GAIN: f64 = 1.1;
 /// Least concurrency ratio at which that is judged.
 const SERIALISED_RATIO: f64 = 2.0;
-/// Share of the concurrency ratio that the latency must have grown by.
-const SERIALISED_LATENCY: f64 = 0.8;
+/// Share of the growth in latency that a single worker causes at the very least. With as many requests
+/// as slots, `c`, the mean is that of 1, 2 … `c` services; more requests bring it closer to `c` services.
+const SERIALISED_LATENCY: f64 = 0.9;
 
 /// One run's place in a sweep: concurrency, successes per second, mean latency.
 #[derive(Debug, Clone, Copy)]
@@ -294,7 +322,10 @@ pub(crate) fn serialised(low: Level, high: Level) -> Option<Warning> {
     let ratio = f64::from(high.concurrency) / f64::from(low.concurrency);
     let gain = high.throughput_per_s / low.throughput_per_s;
     let latency = high.latency_s / low.latency_s;
-    if !(ratio >= SERIALISED_RATIO && gain < SERIALISED_GAIN && latency >= SERIALISED_LATENCY * ratio) {
+    if !(ratio >= SERIALISED_RATIO
+        && gain < SERIALISED_GAIN
+        && latency >= SERIALISED_LATENCY * f64::midpoint(1.0, ratio))
+    {
         return None;
     }
     let text = format!(

@@ -1,6 +1,7 @@
 //! Records → numbers: percentiles, intervals, throughput, media, SLO, per class, warnings. Pure; a
 //! summary can be made again from the files at any time. Never reads a clock or the network.
 
+mod client;
 mod concurrency;
 mod doubt;
 mod figures;
@@ -18,6 +19,6 @@ pub use results::results;
 pub use run::{RunFiles, summarize};
 pub use sample::{Sample, SampleError};
 pub use types::{
-    Calibrated, ClassSummary, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile, RESULTS_FORMAT, Results,
-    Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,
+    Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile,
+    RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,
 };

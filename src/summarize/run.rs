@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+use super::client;
 use super::concurrency;
 use super::doubt::{self, Evidence};
 use super::interval;
@@ -13,7 +14,7 @@ use super::sample::{Sample, real, real_u64, seconds};
 use super::slo::{self, Attained, Targets};
 use super::survival;
 use super::types::{ClassSummary, Distribution, ErrorCount, Percentile, Summary};
-use crate::catalog::Validity;
+use crate::catalog::{Validity, WarningKind};
 use crate::plan::{Plan, RunPlan};
 use crate::record::{Record, RunManifest, Status};
 
@@ -52,8 +53,13 @@ pub fn summarize(plan: &Plan, run: &RunPlan, files: &RunFiles<'_>) -> Summary {
     summary.goodput_per_s = summary.slo.as_ref().and_then(|slo| per_s(slo.met, summary.duration_s));
     summary.classes = classes(&targets, records, headline);
     summary.errors = errors(records);
+    summary.client = files.manifest.client.as_ref().map(|probe| client::figures(probe, &summary, records));
     (summary.validity, summary.warnings) =
         doubt::doubts(&Evidence { plan, run, manifest: files.manifest, records, summary: &summary });
+    let bound = summary.warnings.iter().any(|warning| warning.kind == WarningKind::ClientBound);
+    if let Some(client) = &mut summary.client {
+        client.could_be_bottleneck = bound;
+    }
     summary
 }
 
@@ -80,10 +86,12 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         cancelled: 0,
         duration_s: None,
         throughput_per_s: None,
+        throughput_comparable: true,
         offered_per_s: None,
         goodput_per_s: None,
         latency_s: Distribution::default(),
         response_time_s: Distribution::default(),
+        queue_s: Distribution::default(),
         percentiles: IndexMap::new(),
         kaplan_meier: false,
         mean_interval_s: None,
@@ -107,6 +115,7 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         slo: None,
         classes: IndexMap::new(),
         lateness_ms: None,
+        client: None,
         validity: Validity::Valid,
         warnings: Vec::new(),
         errors: Vec::new(),
@@ -131,9 +140,12 @@ fn times(summary: &mut Summary, run: &RunPlan, records: &[Record], headline: Hea
         records.iter().filter_map(|record| Some(seconds(record.sent_us?.saturating_sub(record.due_us)) * 1e3));
     summary.duration_s = duration_s(records);
     summary.throughput_per_s = per_s(summary.completed, summary.duration_s);
+    summary.throughput_comparable = censored == 0;
     summary.offered_per_s = offered_per_s(run, records);
     summary.latency_s = distribution(records, |record| record.latency_us);
     summary.response_time_s = distribution(records, |record| record.response_time_us);
+    let queues = sample(records, Status::Ok, |record| Some(record.sent_us?.saturating_sub(record.due_us)));
+    summary.queue_s = queues.map(|sample| sample.distribution()).unwrap_or_default();
     summary.percentiles = percentiles(headlines.as_ref(), censored);
     summary.kaplan_meier = censored > 0;
     summary.mean_interval_s = mean_interval(records, censored, headline.us());

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{ErrorClass, Validity, WarningKind};
+use crate::record::Spread;
 use crate::units::Rate;
 
 /// Version of `results.json`.
@@ -84,6 +85,9 @@ pub struct Summary {
     pub duration_s: Option<f64>,
     /// Successes per second over that time.
     pub throughput_per_s: Option<f64>,
+    /// Whether that rate may be compared with another run's: not when a limit of the client cut
+    /// requests, because their work was done or given up at a time that the limit chose.
+    pub throughput_comparable: bool,
     /// Arrivals per second the schedule held; null in closed loop.
     pub offered_per_s: Option<f64>,
     /// Requests per second that met their SLO; null without one.
@@ -92,6 +96,8 @@ pub struct Summary {
     pub latency_s: Distribution,
     /// Due → done over successes.
     pub response_time_s: Distribution,
+    /// Due → sent over successes: the wait for a free slot of the client.
+    pub queue_s: Distribution,
     /// Percentiles of the headline latency with n, support and interval, by name (`p50`, `p90`, `p95`, `p99`).
     pub percentiles: IndexMap<String, Percentile>,
     /// Whether the percentiles of both latencies are Kaplan–Meier estimates, because requests were censored.
@@ -142,6 +148,9 @@ pub struct Summary {
     pub classes: IndexMap<String, ClassSummary>,
     /// Sent − due in milliseconds; null when nothing was sent.
     pub lateness_ms: Option<Tail>,
+    /// What the client itself costs, measured before the run; null when it could not be measured.
+    #[serde(default)]
+    pub client: Option<ClientFigures>,
     /// Whether the numbers may be believed.
     pub validity: Validity,
     /// Why not, or not entirely.
@@ -349,6 +358,28 @@ pub struct Tail {
     pub p99: f64,
     /// Largest.
     pub max: f64,
+}
+
+/// The client against a server that answers at once, and how near the run came to that. Times and rates
+/// are on the wall clock, in a simulated run too. The server of that measurement shares the processor with
+/// the client, so for small bodies the client's true cost is below these times, and its highest rate above
+/// this one; what it costs to read replies of megabytes is not in them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientFigures {
+    /// Sent → done of a small request in milliseconds: what the client adds to every latency.
+    pub added_latency_ms: Spread,
+    /// Small exchanges per second that the client reaches.
+    pub max_rate_per_s: f64,
+    /// Due → released of a schedule in milliseconds.
+    pub timer_error_ms: Spread,
+    /// The run's exchanges per second / `max_rate_per_s`.
+    pub rate_share: Option<f64>,
+    /// Median added latency / the run's median latency.
+    pub latency_share: Option<f64>,
+    /// P99 of the added latency / the run's P99 latency.
+    pub tail_share: Option<f64>,
+    /// Whether the client could have been the bottleneck; a `client_bound` warning then says why.
+    pub could_be_bottleneck: bool,
 }
 
 /// Doubt, as data.

@@ -13,4 +13,5 @@ mod scenario;
 mod scenarios;
 mod simulator;
 mod support;
+mod trust;
 mod wire;

@@ -16,7 +16,7 @@ pub(super) fn example(plan: &Plan, variant: &VariantPlan, phases: &Phases, model
     let text: String = body.segments.iter().map(|piece| shown(piece)).collect();
     Some(json!({
         "method": "POST",
-        "path": wire.api.path(),
+        "path": wire.path(),
         "content_type": body.content_type,
         "content_length": body.len(),
         "body": text,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::planning::{Planned, Wanted, prepare};
+use super::planning::{Planned, prepare};
 use super::{Ui, simulated};
 use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
 use crate::cli::RunArgs;
@@ -41,15 +41,7 @@ impl Failure {
 }
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
-    let wanted = Wanted {
-        scenario: &args.scenario,
-        simulate: args.simulate,
-        speed: args.speed,
-        no_server: args.no_server,
-        only: &args.only,
-        repeats: args.repeats,
-    };
-    let planned = match prepare(&wanted, ui) {
+    let planned = match prepare(&args.planning, ui) {
         Ok(planned) => planned,
         Err(exit) => return exit,
     };
@@ -146,6 +138,9 @@ impl Job<'_> {
         let plan = self.plan;
         let (stop, progress, host) = (Stop::new(), self.progress(), host_name());
         let start_simulator = |variant: &_| simulated::start(plan, variant, self.ui);
+        let null = simulated::start_null()
+            .inspect_err(|error| self.ui.note(&format!("the client cannot be measured: {error}")))
+            .ok();
         let campaign = Campaign {
             plan,
             steps: &self.planned.plan.steps,
@@ -154,6 +149,7 @@ impl Job<'_> {
             example: &|variant, phases, model| example::example(plan, variant, phases, model),
             secrets: self.secrets,
             simulator: plan.simulated.then_some(&start_simulator),
+            null_server: null.as_ref().map(|(_, target)| target),
             job_path,
             watchdog: self.watchdog(),
             stop: stop.clone(),

@@ -20,7 +20,7 @@ impl Job<'_> {
             manifests.extend(dir.run(&run.id).read_manifest().map_err(io::Error::other)?);
         }
         let facts = PageFacts {
-            scenario_file: self.args.scenario.scenario.display().to_string(),
+            scenario_file: self.args.planning.scenario.scenario.display().to_string(),
             results_folder: dir.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
             manifests,
             launch: plan.variants.iter().map(|variant| (variant.name.clone(), launch(plan, variant))).collect(),

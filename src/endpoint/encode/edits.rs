@@ -13,8 +13,8 @@ pub(super) fn encode(wire: &Wire, request: &Request, fields: &Fields) -> Result<
     if !request.videos.is_empty() {
         return Err(EncodeError::new("edits takes no reference video"));
     }
-    if fields.named.get("stream").is_some_and(|stream| *stream == true) {
-        return Err(EncodeError::new("a streamed reply cannot be judged; leave `stream` out"));
+    if fields.named.get("stream").is_some_and(|stream| *stream != wire.stream) {
+        return Err(EncodeError::new("`stream` is no field of a request; set `endpoint.stream`"));
     }
     let mut form = Form::default();
     form.text("model", wire.model.clone())?;
@@ -26,7 +26,10 @@ pub(super) fn encode(wire: &Wire, request: &Request, fields: &Fields) -> Result<
         form.text("size", size)?;
     }
     form.text("response_format", "b64_json".to_owned())?;
-    for (name, value) in &fields.named {
+    if wire.stream {
+        form.text("stream", "true".to_owned())?;
+    }
+    for (name, value) in fields.named.iter().filter(|(name, _)| *name != "stream") {
         form.field(name, value)?;
     }
     for image in &request.images {

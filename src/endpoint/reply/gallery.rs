@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::picture::{Form, Picture, PictureFault, PictureReader};
+use super::picture::{Form, Picture, PictureFault, PictureReader, Wants};
 use super::save::PartFile;
 use crate::endpoint::json::{Event, Malformed, Scanner, Skeleton, Step};
 use crate::endpoint::types::SaveMedia;
@@ -71,17 +71,26 @@ pub(crate) struct Gallery {
 
 struct Content {
     place: Place,
-    check: bool,
+    wants: Wants,
     save: Option<SaveMedia>,
+    /// Pictures that came before this document.
+    before: usize,
     skeleton: Skeleton,
     open: Option<(String, Box<PictureReader>)>,
     pictures: Vec<Found>,
 }
 
 impl GalleryReader {
-    pub(crate) fn new(place: Place, check: bool, save: Option<SaveMedia>) -> Self {
-        let content = Content { place, check, save, skeleton: Skeleton::new(), open: None, pictures: Vec::new() };
+    pub(crate) fn new(place: Place, wants: Wants, save: Option<SaveMedia>) -> Self {
+        let skeleton = Skeleton::new();
+        let content = Content { place, wants, save, before: 0, skeleton, open: None, pictures: Vec::new() };
         Self { scanner: Scanner::new(), content, malformed: None }
+    }
+
+    /// The document follows others of the same reply that held so many pictures.
+    pub(crate) fn numbered(mut self, before: usize) -> Self {
+        self.content.before = before;
+        self
     }
 
     pub(crate) fn feed(&mut self, chunk: &[u8]) {
@@ -135,16 +144,16 @@ impl Content {
     }
 
     fn begin(&mut self, name: String) -> Result<(), Malformed> {
-        if self.pictures.len() == MAX_PICTURES {
+        if self.before + self.pictures.len() >= MAX_PICTURES {
             return Err(Malformed::TooMany(MAX_PICTURES));
         }
         if self.pictures.iter().any(|(seen, _)| *seen == name) {
             return Err(Malformed::Twice(name));
         }
-        let number = self.pictures.len();
+        let number = self.before + self.pictures.len();
         let file =
             self.save.as_ref().map(|save| PartFile::create(save.folder.clone(), format!("{}_{number:02}", save.stem)));
-        self.open = Some((name, Box::new(PictureReader::new(self.place.form(), self.check, file))));
+        self.open = Some((name, Box::new(PictureReader::new(self.place.form(), self.wants, file))));
         Ok(())
     }
 }

@@ -2,17 +2,18 @@
 
 use super::capture::Capture;
 use super::gallery::{Gallery, GalleryReader, Place};
-use super::metrics::{Told, generation_ms};
+use super::metrics::Told;
 use super::missing;
-use super::picture::{Picture, PictureFault};
+use super::picture::Wants;
+use super::pictures::{Pictures, compare_sizes, keep};
 use super::save::PartFile;
+use super::streamed::{Stream, StreamReader};
 use super::tally::Counted;
 use super::video::{self, VideoFault, VideoReader};
-use crate::catalog::{Api, ErrorClass, Flag};
+use crate::catalog::{Api, ErrorClass};
 use crate::endpoint::encode::asked;
 use crate::endpoint::types::{JobState, Reply, SaveMedia, Verdict, Wire};
-use crate::media::ImageFormat;
-use crate::record::{Asked, Output, OutputKind, RequestError};
+use crate::record::{Asked, RequestError, Streamed};
 use crate::workload::Request;
 
 /// Judges one reply while it arrives: a success needs at least one medium that is really there.
@@ -34,6 +35,7 @@ enum Reading {
     /// An error, or a type that holds no media.
     Words(Capture),
     Pictures(Place, Box<GalleryReader>),
+    Events(Box<StreamReader>),
     Video(Box<VideoReader>, Option<Box<JobState>>),
 }
 
@@ -59,12 +61,17 @@ impl Judge {
             Api::Generations | Api::Edits => Place::Data,
             Api::Videos => return Self::content(wire, request, None, reply, save),
         };
-        let reading = if is_success(reply.status) && is_json(reply) {
-            Reading::Pictures(place, Box::new(GalleryReader::new(place, wire.check_media, save)))
+        let wants = Wants { header: wire.check_media, bytes: wire.keep_pictures };
+        let reading = if is_success(reply.status) && wire.stream && is_stream(reply) {
+            Reading::Events(Box::new(StreamReader::new(wants, save)))
+        } else if is_success(reply.status) && is_json(reply) {
+            // also a server's that does not know how to stream: the pictures are there
+            Reading::Pictures(place, Box::new(GalleryReader::new(place, wants, save)))
         } else {
             Reading::Words(Capture::default())
         };
-        Self::new(wire, request, reply, reading, ("json", REPLY))
+        let medium = if wire.stream { "a stream of events" } else { "json" };
+        Self::new(wire, request, reply, reading, (medium, REPLY))
     }
 
     /// A judge for a video's bytes: the content of `job`, or, without one, a synchronous reply. With
@@ -106,8 +113,9 @@ impl Judge {
             // bounded by itself
             Reading::Words(words) => words.feed(chunk),
             Reading::Pictures(_, reader) if !is_too_long => reader.feed(chunk),
+            Reading::Events(reader) if !is_too_long => reader.feed(chunk),
             Reading::Video(reader, _) if !is_too_long => reader.feed(chunk),
-            Reading::Pictures(..) | Reading::Video(..) => {}
+            Reading::Pictures(..) | Reading::Events(..) | Reading::Video(..) => {}
         }
     }
 
@@ -116,11 +124,18 @@ impl Judge {
         self.bytes > self.max_reply || self.reply.content_length.is_some_and(|length| length > self.max_reply)
     }
 
-    /// Bytes of the body held at the moment, besides a video container's index.
+    /// Whether a streamed reply has brought its first event.
+    pub fn has_event(&self) -> bool {
+        matches!(&self.reading, Reading::Events(reader) if reader.count() > 0)
+    }
+
+    /// Bytes of the body held at the moment, besides a video container's index and pictures kept for
+    /// full validation.
     pub fn retained(&self) -> usize {
         match &self.reading {
             Reading::Words(words) => words.retained(),
             Reading::Pictures(_, reader) => reader.retained(),
+            Reading::Events(reader) => reader.retained(),
             Reading::Video(reader, _) => reader.retained(),
         }
     }
@@ -136,7 +151,9 @@ impl Judge {
         if let Err(error) = self.decide(&mut verdict) {
             verdict.outputs.clear();
             verdict.flags.clear();
-            verdict.error = Some(error.status(status));
+            verdict.pictures.clear();
+            // an error inside a stream has a code of its own
+            verdict.error = Some(if error.http_status.is_none() { error.status(status) } else { error });
         }
         verdict
     }
@@ -161,16 +178,30 @@ impl Judge {
                 Err(RequestError::new(unusable, wrong_type(&self.reply, self.medium, self.bytes, &words)))
             }
             Reading::Pictures(place, reader) => {
-                let gallery =
+                let Gallery { pictures, skeleton } =
                     reader.finish().map_err(|malformed| RequestError::new(unusable, malformed.to_string()))?;
-                pictures(verdict, place, gallery, &self.asked)
+                let empty = || RequestError::new(unusable, "the reply is empty");
+                let root = skeleton.ok_or_else(empty)?;
+                let format = root.get("output_format").and_then(serde_json::Value::as_str).map(str::to_owned);
+                let pictures = Pictures { found: pictures, told: Told::from_json(&root), format };
+                pictures.count(verdict, &self.asked, || missing::reason(place, &root))
+            }
+            Reading::Events(reader) => {
+                let Stream { pictures, told, format, text, error } = reader.finish();
+                verdict.stream = Some(Streamed { first_event_us: None, text });
+                let nothing = || "stream ended without image".to_owned();
+                let counted = Pictures { found: pictures, told, format };
+                match error {
+                    Some(error) => Err(error),
+                    None => counted.count(verdict, &self.asked, nothing),
+                }
             }
             Reading::Video(reader, job) => {
                 let (counted, info) = reader.finish(self.reply.status).map_err(|fault| {
                     let class = if matches!(fault, VideoFault::Io(_)) { ErrorClass::Io } else { unusable };
                     RequestError::new(class, fault.to_string())
                 })?;
-                let Counted { bytes, blake3, file } = counted;
+                let Counted { bytes, blake3, file, .. } = counted;
                 let job = job.as_deref();
                 let output = video::output((blake3, bytes), info, job, &self.asked, &mut verdict.flags);
                 video::compare(&output, &self.asked, &mut verdict.flags);
@@ -180,86 +211,6 @@ impl Judge {
                 keep(file, "mp4")
             }
         }
-    }
-}
-
-/// Counts the usable pictures of a reply.
-fn pictures(verdict: &mut Verdict, place: Place, gallery: Gallery, asked: &Asked) -> Result<(), RequestError> {
-    let invalid = |message: String| RequestError::new(ErrorClass::InvalidResponse, message);
-    let Some(root) = gallery.skeleton else {
-        return Err(invalid("the reply is empty".to_owned()));
-    };
-    let told = Told::from_json(&root);
-    verdict.generation_ms = generation_ms(&told.stage_ms);
-    verdict.stage_ms = told.stage_ms;
-    verdict.peak_memory_mb = told.peak_memory_mb;
-    let format = root.get("output_format").and_then(serde_json::Value::as_str);
-    let mut first_fault = None;
-    let mut files = Vec::new();
-    for (name, result) in gallery.pictures {
-        match result {
-            Ok(picture) => {
-                let kind = kind(&picture, format);
-                let Picture { counted, info, .. } = picture;
-                let size = info.map(|info| (info.width, info.height)).unzip();
-                files.extend(counted.file.map(|file| (file, extension(kind))));
-                verdict.outputs.push(Output {
-                    kind,
-                    width: size.0,
-                    height: size.1,
-                    frames: None,
-                    fps: None,
-                    duration_s: None,
-                    bytes: counted.bytes,
-                    blake3: counted.blake3,
-                });
-            }
-            Err(PictureFault::Io(error)) => return Err(RequestError::new(ErrorClass::Io, error.to_string())),
-            Err(fault) => {
-                first_fault.get_or_insert_with(|| format!("{name} {fault}"));
-            }
-        }
-    }
-    if verdict.outputs.is_empty() {
-        return Err(invalid(first_fault.unwrap_or_else(|| missing::reason(place, &root))));
-    }
-    if (verdict.outputs.len() as u64) < u64::from(asked.n) {
-        verdict.flags.push(Flag::FewerOutputs);
-    }
-    compare_sizes(verdict, asked);
-    files.into_iter().try_for_each(|(file, extension)| keep(Some(file), extension))
-}
-
-fn compare_sizes(verdict: &mut Verdict, asked: &Asked) {
-    let differs = |made: Option<u32>, asked: Option<u32>| made.is_some() && asked.is_some() && made != asked;
-    let is_other = |output: &Output| differs(output.width, asked.width) || differs(output.height, asked.height);
-    if verdict.outputs.iter().any(is_other) {
-        verdict.flags.push(Flag::SizeMismatch);
-    }
-}
-
-fn keep(file: Option<PartFile>, extension: &str) -> Result<(), RequestError> {
-    match file.map(|file| file.keep(extension)) {
-        Some(Err(error)) => Err(RequestError::new(ErrorClass::Io, error.to_string())),
-        None | Some(Ok(())) => Ok(()),
-    }
-}
-
-/// The format by the bytes; where they are not looked at, the one that the reply claims.
-fn kind(picture: &Picture, format: Option<&str>) -> OutputKind {
-    match (picture.info.map(|info| info.format), picture.mime.as_deref().or(format)) {
-        (Some(ImageFormat::Jpeg), _) | (None, Some("image/jpeg" | "jpeg" | "jpg")) => OutputKind::Jpeg,
-        (Some(ImageFormat::Webp), _) | (None, Some("image/webp" | "webp")) => OutputKind::Webp,
-        (Some(ImageFormat::Png) | None, _) => OutputKind::Png,
-    }
-}
-
-fn extension(kind: OutputKind) -> &'static str {
-    match kind {
-        OutputKind::Png => "png",
-        OutputKind::Jpeg => "jpg",
-        OutputKind::Webp => "webp",
-        OutputKind::Mp4 => "mp4",
     }
 }
 
@@ -281,6 +232,10 @@ fn is_success(status: u16) -> bool {
 /// A reply that does not name its type is read as JSON.
 fn is_json(reply: &Reply) -> bool {
     media_type(reply).is_none_or(|name| name == "application/json" || name == "text/json" || name.ends_with("+json"))
+}
+
+fn is_stream(reply: &Reply) -> bool {
+    media_type(reply).is_some_and(|name| name == "text/event-stream")
 }
 
 /// Whether the reply says that it is text, which no video is.

@@ -5,16 +5,20 @@
 mod base64;
 mod capture;
 mod gallery;
+mod inspect;
 mod job;
 mod judge;
 mod message;
 mod metrics;
 mod missing;
 mod picture;
+mod pictures;
 mod save;
+mod streamed;
 mod tally;
 mod video;
 
+pub use inspect::inspect;
 pub use job::{JobReader, content_path, job_path};
 pub use judge::Judge;
 pub(crate) use message::excerpt;

@@ -45,10 +45,19 @@ pub(crate) enum Form {
     DataUrl,
 }
 
+/// What is wanted of a picture besides that it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wants {
+    /// Its header must be readable.
+    pub(crate) header: bool,
+    /// Its bytes are kept, to be decoded whole later.
+    pub(crate) bytes: bool,
+}
+
 /// Reads one picture.
 pub(crate) struct PictureReader {
     form: Form,
-    check: bool,
+    wants: Wants,
     /// The text so far while it is unclear whether a data URL's head comes first.
     head: Option<Vec<u8>>,
     mime: Option<String>,
@@ -59,16 +68,15 @@ pub(crate) struct PictureReader {
 }
 
 impl PictureReader {
-    /// With `check` the picture's header must be readable.
-    pub(crate) fn new(form: Form, check: bool, file: Option<io::Result<PartFile>>) -> Self {
+    pub(crate) fn new(form: Form, wants: Wants, file: Option<io::Result<PartFile>>) -> Self {
         Self {
             form,
-            check,
+            wants,
             head: Some(Vec::new()),
             mime: None,
             decoder: Base64::new(),
             probe: ImageProbe::new(),
-            tally: Tally::new(file),
+            tally: Tally::new(file).keeping(wants.bytes),
             fault: None,
         }
     }
@@ -110,7 +118,7 @@ impl PictureReader {
         }
         let info = match self.probe.finish() {
             Ok(info) => Some(info),
-            Err(error) if self.check => return Err(PictureFault::Media { bytes, error }),
+            Err(error) if self.wants.header => return Err(PictureFault::Media { bytes, error }),
             Err(_) => None,
         };
         let counted = self.tally.finish().map_err(PictureFault::Io)?;

@@ -12,7 +12,7 @@ use crate::report::markdown::render;
 use crate::report::official::{axis_value, degree, degree_header};
 use crate::report::table::{Column, Table};
 use crate::report::text::{Text, distinct, inline};
-use crate::summarize::Results;
+use crate::summarize::{Results, Summary};
 
 /// 2: declared facts, what the servers said, and the tool.
 pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
@@ -40,6 +40,10 @@ pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> 
     }
     add("GPUs per server".to_owned(), distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", "));
     add("Benchmark".to_owned(), format!("omni-bench {}", plan.tool_version));
+    let clients = caption::clients(results);
+    if !clients.is_empty() {
+        add("Client".to_owned(), clients.join("; "));
+    }
     if let Some(simulated) = caption::simulated(results) {
         add("Numbers".to_owned(), simulated);
     }
@@ -118,6 +122,7 @@ pub(super) fn checklist(plan: &Plan, results: &Results, facts: &PageFacts) -> St
     list.item("Warm-up at the load's concurrency and shapes", &warmup(plan), &unmatched(plan));
     list.declared(plan, "No background work", &["background", "exclusive"], "background_work");
     list.item("Every run complete and valid", &complete(plan, results, facts), &incomplete(plan, results, facts));
+    list.item("Client not the bottleneck", &unbound(results), &bound(results));
     list.item("Data", &data(plan), "the plan has no datasets");
     list.item("When", &span(facts), "no run has a start and an end");
     list.item("Plan", &format!("`{}`, omni-bench {}", plan.plan_hash, plan.tool_version), "");
@@ -204,6 +209,26 @@ fn incomplete(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
     let ids: Vec<String> =
         plan.runs.iter().filter(|run| !is_complete(run, results, facts)).map(|run| code(&run.id)).collect();
     format!("not {}", ids.join(", "))
+}
+
+/// What the client costs, when it was measured for every run and could have been the bottleneck of none.
+fn unbound(results: &Results) -> String {
+    let is_free = |run: &Summary| run.client.is_some_and(|client| !client.could_be_bottleneck);
+    let all = !results.runs.is_empty() && results.runs.iter().all(is_free);
+    if all { caption::clients(results).join("; ") } else { String::new() }
+}
+
+fn bound(results: &Results) -> String {
+    let runs = |is: fn(&Summary) -> bool| -> Vec<String> {
+        results.runs.iter().filter(|run| is(run)).map(|run| code(&run.id)).collect()
+    };
+    let bound = runs(|run| run.client.is_some_and(|client| client.could_be_bottleneck));
+    let unknown = runs(|run| run.client.is_none());
+    match (bound.is_empty(), unknown.len() == results.runs.len()) {
+        (_, true) => "the client was not measured".to_owned(),
+        (false, _) => format!("it may have been in {}", bound.join(", ")),
+        (true, _) => format!("the client was not measured for {}", unknown.join(", ")),
+    }
 }
 
 fn data(plan: &Plan) -> String {

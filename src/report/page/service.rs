@@ -138,7 +138,7 @@ pub(super) fn arguments(plan: &Plan) -> String {
         }
     };
     let axis = |axis: Axis| caption::values(plan, |run| axis_value(axis, plan, run)).join(", ");
-    let paths = distinct(plan.variants.iter().map(|variant| variant.endpoint.api.path().to_owned()));
+    let paths = distinct(plan.variants.iter().map(|variant| variant.endpoint.path().to_owned()));
     add("model.id", plan.model.clone(), "model name that is sent");
     add("model.task", plan.task.to_string(), "what is asked of the model");
     add("endpoint.path", paths.join(", "), "endpoint that is driven");

@@ -24,7 +24,7 @@ pub(super) fn overview(plan: &Plan, results: &Results) -> String {
         }
     };
     let axis = |axis: Axis| caption::values(plan, |run| axis_value(axis, plan, run)).join(", ");
-    let paths = distinct(plan.variants.iter().map(|variant| format!("`{}`", variant.endpoint.api.path())));
+    let paths = distinct(plan.variants.iter().map(|variant| format!("`{}`", variant.endpoint.path())));
     add("Model", plan.model.clone());
     add("Task", format!("{} ({})", plan.task, medium_words(plan.task.medium())));
     add("Endpoint", paths.join(", "));

@@ -35,7 +35,7 @@ pub struct Endpoint {
     pub return_stage_metrics: Option<bool>,
     /// `bot_task` sent with every request, for instruction-tuned models.
     pub bot_task: Option<String>,
-    /// How deep replies are checked: `header` (default), `full` (decode everything) or `none`.
+    /// How deep replies are checked: `header` (default), `full` (also decode pictures whole and flag damaged, blank and repeated ones) or `none`.
     pub validate: Option<Validate>,
     /// Send request fields that the endpoint is not known to read. Default false.
     pub allow_unknown: Option<bool>,
@@ -88,7 +88,9 @@ pub enum Validate {
     /// Media headers must be readable.
     #[default]
     Header,
-    /// Pictures are decoded whole, outside the measured time.
+    /// Like `header`, and when a request has ended its pictures are decoded whole, outside the measured
+    /// time. Damaged, single-coloured and repeated ones are flagged; the request stays a success and
+    /// the run becomes suspect. Of videos the container is read whole in any case, and nothing more.
     Full,
     /// Only the reply's shape is looked at.
     None,

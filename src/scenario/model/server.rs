@@ -98,3 +98,20 @@ pub struct Parallel {
     /// Tensor parallelism of the text encoder; uses the same GPUs.
     pub text_encoder_tensor: Option<u32>,
 }
+
+impl Parallel {
+    /// The degree of that key; `None` when it is absent or no number.
+    pub fn degree(&self, key: &str) -> Option<u32> {
+        match key {
+            "cfg" => self.cfg,
+            "ulysses" => self.ulysses,
+            "ring" => self.ring,
+            "tensor" => self.tensor,
+            "pipeline" => self.pipeline,
+            "data" => self.data,
+            "vae_patch" => self.vae_patch,
+            "text_encoder_tensor" => self.text_encoder_tensor,
+            _ => None,
+        }
+    }
+}

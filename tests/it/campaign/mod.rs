@@ -3,6 +3,7 @@
 #![cfg(test)]
 #![cfg(unix)]
 
+mod client;
 mod outputs;
 mod resume;
 mod servers;

@@ -13,7 +13,7 @@ fn a_simulated_run_leaves_the_documented_files() {
     assert_eq!(code(&output), 0, "{}", talk(&output));
     let names: Vec<String> = contents(&bench.latest()).iter().map(|(path, _)| path.display().to_string()).collect();
     let mut expected: Vec<String> =
-        ["plan.json", "results.csv", "results.json", "results.md", "servers/v-1/environment.json"]
+        ["client.json", "plan.json", "results.csv", "results.json", "results.md", "servers/v-1/environment.json"]
             .map(str::to_owned)
             .to_vec();
     for run in ["c1", "c2", "c3"] {
@@ -48,6 +48,19 @@ fn a_second_interrupt_does_not_wait() {
     signal(&child, rustix::process::Signal::TERM);
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", talk(&output));
+}
+
+/// Case C13: requests cut by the client's own limit are named and never pass for a result.
+#[test]
+fn a_run_whose_requests_its_own_limit_cut_is_told_by_the_exit_code() {
+    let limit = "[warmup]\nrequests = 0\n\n[endpoint]\ntimeout = { request = '10ms' }\n\n[traffic]";
+    let bench = Bench::new(&SCENARIO.replace("[traffic]", limit));
+    let output = bench.run(&["--simulate", "--only", "v/A/c1"]);
+    assert_eq!(code(&output), 3, "{}", talk(&output));
+    assert!(talk(&output).contains("no reply within 10ms"), "{}", talk(&output));
+    let run = &bench.results()["runs"][0];
+    assert_eq!([&run["completed"], &run["failed"], &run["censored"]], [0, 0, 4]);
+    assert_eq!(run["warnings"][0]["kind"], "censoring");
 }
 
 #[test]

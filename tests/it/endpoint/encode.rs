@@ -3,7 +3,7 @@ use std::sync::Arc;
 use axum::extract::FromRequest as _;
 use bytes::Bytes;
 use omni_bench::catalog::{Api, Task};
-use omni_bench::endpoint::{Body, Encoder, asked};
+use omni_bench::endpoint::{Body, Encoder, Wire, asked};
 use omni_bench::workload::{Reference, Request, Shape};
 use serde_json::{Value, json};
 
@@ -183,11 +183,14 @@ fn file_parts_share_the_bytes_of_the_reference() {
 }
 
 #[test]
-fn edits_needs_an_image_and_no_stream() {
+fn edits_needs_an_image_and_streams_as_the_endpoint_is_set() {
     assert_eq!(refused(Api::Edits, &request(Task::I2i)), "edits needs at least one reference image");
     let request = Request { images: vec![file("a.png", PNG_1X1)], ..request(Task::I2i) };
     let request = with_fields(request, &json!({"stream": true}));
-    assert_eq!(refused(Api::Edits, &request), "a streamed reply cannot be judged; leave `stream` out");
+    assert_eq!(refused(Api::Edits, &request), "`stream` is no field of a request; set `endpoint.stream`");
+    let streamed = Wire { stream: true, ..wire(Api::Edits, Task::I2i) };
+    let sent = fields(&streamed.encode(&request).unwrap());
+    assert_eq!(sent.iter().filter(|field| field.starts_with("stream=")).collect::<Vec<_>>(), ["stream=true"]);
 }
 
 #[test]
@@ -215,6 +218,7 @@ fn videos_is_a_form_with_frames_and_whole_rates_without_fraction() {
     assert!(fields(&wire(Api::Videos, Task::T2v).encode(&request).unwrap()).contains(&"fps=7.5".to_owned()));
 }
 
+/// Case C32.
 #[test]
 fn structured_values_travel_as_json_in_a_form() {
     let mut wire = wire(Api::Videos, Task::T2v);
@@ -236,6 +240,7 @@ fn structured_values_travel_as_json_in_a_form() {
     assert_eq!(sent[2], format!("extra_params={text}"), "a text is sent as it is");
 }
 
+/// Case C30.
 #[test]
 fn each_reference_of_a_video_takes_one_route() {
     let wire = wire(Api::Videos, Task::I2v);
@@ -261,6 +266,7 @@ fn each_reference_of_a_video_takes_one_route() {
     assert_eq!(fields(&links)[2], r#"image_reference=[{"image_url":"http://a/1"},{"image_url":"http://a/2"}]"#);
 }
 
+/// Case C30.
 #[test]
 fn references_that_cannot_be_routed_are_refused() {
     let both = Request { images: vec![file("a.png", PNG_1X1), url("http://a/1")], ..request(Task::I2v) };
@@ -282,6 +288,27 @@ fn a_text_part_that_servers_refuse_is_an_error() {
     let long = format!("data:image/png;base64,{}", "A".repeat(1 << 20));
     let message = refused(Api::Edits, &Request { images: vec![url(&long)], ..request(Task::I2i) });
     assert_eq!(message, "`url` has 1048598 bytes, and servers refuse form fields above 1048576; pass media as files");
+}
+
+/// Case C31: servers refuse text parts above 1 MiB.
+#[test]
+fn a_reference_in_a_text_part_is_sent_up_to_the_servers_limit_and_refused_with_the_reason_above() {
+    let head = "data:video/mp4;base64,";
+    let frame = r#"{"video_url":""}"#.len() + head.len();
+    let with = |length: usize| {
+        let video = url(&format!("{head}{}", "A".repeat(length - frame)));
+        Request { videos: vec![video], ..request(Task::V2v) }
+    };
+    let sent = fields(&wire(Api::Videos, Task::V2v).encode(&with(1_048_576)).unwrap());
+    assert_eq!(sent[2].len(), "video_reference=".len() + 1_048_576);
+    let message =
+        "`video_reference` has 1048577 bytes, and servers refuse form fields above 1048576; pass media as files";
+    assert_eq!(refused(Api::Videos, &with(1_048_577)), message);
+    let beside_an_image = Request { images: vec![file("a.png", PNG_1X1)], ..with(1_048_577) };
+    assert_eq!(
+        refused(Api::Videos, &beside_an_image),
+        "reference files and reference links cannot be combined in one request"
+    );
 }
 
 #[test]

@@ -89,3 +89,46 @@ fn stage_times_are_milliseconds_whatever_the_server_counts_in() {
     assert_eq!(verdict.stage_ms, wanted.into_iter().map(|(name, ms)| (name.to_owned(), ms)).collect());
     assert_eq!(verdict.generation_ms, Some(9.5));
 }
+
+/// What a multi-stage server tells through chat when `return_stage_metrics` is set.
+fn multi_stage() -> Value {
+    json!({"stage_metrics": {
+        "0": {"stage_id": 0, "stage_name": "ar", "final_output_type": "text", "num_tokens_out": 90, "stage_gen_time_ms": 800.0},
+        "1": {"stage_id": 1, "stage_name": "dit", "final_output_type": "image", "stage_gen_time_ms": 2731.96,
+              "denoise_step_latency_ms": 136.598, "output_unit_type": "image", "output_unit_count": 4,
+              "image_pixels": 4_194_304, "postprocess_time_ms": 3.0},
+    }, "stage_id": 1, "final_output_type": "image", "stage_durations": null, "peak_memory_mb": 58832})
+}
+
+#[test]
+fn stage_metrics_stand_in_where_no_durations_are_told() {
+    let verdict = chat(&json!({"metrics": multi_stage()}), &json!({}));
+    assert_eq!(told(&verdict), (Some(58832.0), Some(2731.96)), "the stage that makes the picture");
+    let wanted = [("stage_0_gen_ms", 800.0), ("stage_1_denoise_step_latency_ms", 136.598), ("stage_1_gen_ms", 2731.96)];
+    assert_eq!(verdict.stage_ms, wanted.into_iter().map(|(name, ms)| (name.to_owned(), ms)).collect());
+    assert_eq!(verdict.outputs.len(), 1, "outputs are counted from the bytes, not from `output_unit_count`");
+    assert_eq!(verdict.flags, []);
+}
+
+#[test]
+fn durations_win_over_stage_metrics() {
+    let mut metrics = multi_stage();
+    metrics["stage_durations"] = json!({"stage_1_gen_ms": 12.5});
+    let top = chat(&json!({"metrics": metrics}), &json!({}));
+    let item = chat(&json!({"metrics": multi_stage()}), &json!({"stage_durations": {"stage_1_gen_ms": 12.5}}));
+    for verdict in [top, item] {
+        assert_eq!(verdict.generation_ms, Some(12.5));
+        assert_eq!((verdict.stage_ms["stage_1_gen_ms"], verdict.stage_ms.get("stage_0_gen_ms")), (12.5, None));
+        assert_eq!(verdict.stage_ms.get("stage_1_denoise_step_latency_ms"), Some(&136.598), "durations do not tell it");
+    }
+}
+
+#[test]
+fn several_picture_stages_add_up_and_without_one_the_longest_counts() {
+    let stage = |kind: &str, ms: f64| json!({"output_unit_type": kind, "stage_gen_time_ms": ms});
+    let generation = |stages: Value| chat(&json!({"metrics": {"stage_metrics": stages}}), &json!({})).generation_ms;
+    assert_eq!(generation(json!([stage("token", 5000.0), stage("image", 100.0), stage("image", 50.0)])), Some(150.0));
+    assert_eq!(generation(json!({"a": stage("token", 30.0), "b": stage("latent", 70.0)})), Some(70.0));
+    assert_eq!(generation(json!({"a": {"stage_gen_time_ms": 0.0}, "b": null})), None);
+    assert_eq!(generation(json!("none")), None);
+}

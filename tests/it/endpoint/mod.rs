@@ -6,6 +6,7 @@ mod job;
 mod judge;
 mod metrics;
 mod properties;
+mod stream;
 mod video;
 
 use std::sync::Arc;
@@ -31,7 +32,10 @@ pub(crate) fn wire(api: Api, task: Task) -> Wire {
         extra_body: indexmap::IndexMap::new(),
         bot_task: None,
         return_stage_metrics: false,
+        stream: false,
+        sync_video: false,
         check_media: true,
+        keep_pictures: false,
         max_reply: 64 << 20,
     }
 }

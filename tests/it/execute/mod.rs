@@ -5,5 +5,6 @@ mod faults;
 mod jobs;
 mod loops;
 mod phases;
+mod replies;
 mod setup;
 mod stops;

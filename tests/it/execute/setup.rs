@@ -12,7 +12,7 @@ use omni_bench::plan::{
 use omni_bench::record::{CreatedJob, Record, ResultsDir, RunDir, read_journal};
 use omni_bench::scenario::model::{Order, Validate};
 use omni_bench::units::{ByteSize, Limit, Rate, Span};
-use omni_bench::workload::{Request, Shape};
+use omni_bench::workload::{Reference, Request, Shape};
 
 use crate::support::fake::{Answer, Fake};
 
@@ -59,6 +59,9 @@ pub(crate) struct Setup {
     pub(crate) job_limit: Limit,
     pub(crate) poll: PollPlan,
     pub(crate) sync_video: bool,
+    pub(crate) stream: bool,
+    pub(crate) validate: Validate,
+    pub(crate) save_media: bool,
     pub(crate) speed: f64,
     pub(crate) env: Vec<(&'static str, &'static str)>,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
@@ -82,6 +85,9 @@ impl Setup {
             job_limit: Limit::After(Span::seconds(60)),
             poll: PollPlan { first: Span::millis(20), growth: 0.0, max: Span::millis(20) },
             sync_video: false,
+            stream: false,
+            validate: Validate::Header,
+            save_media: false,
             speed: 1.0,
             env: Vec::new(),
             headers: Vec::new(),
@@ -92,6 +98,11 @@ impl Setup {
 
     pub(crate) fn videos(requests: usize, cap: u32) -> Self {
         Self { api: Api::Videos, ..Self::images(requests, cap) }
+    }
+
+    /// Edits whose replies are streams of events.
+    pub(crate) fn streamed_edits(requests: usize) -> Self {
+        Self { api: Api::Edits, stream: true, ..Self::images(requests, 1) }
     }
 
     pub(crate) fn poll_every(mut self, ms: u64) -> Self {
@@ -143,7 +154,7 @@ impl Setup {
             phases: self.phases(),
             target: &target,
             dir: &dir,
-            save_media: false,
+            save_media: self.save_media,
             stop: self.stop.clone(),
             progress: &progress,
         };
@@ -205,11 +216,11 @@ impl Setup {
                 job: self.job_limit,
             },
             poll: self.poll.clone(),
-            stream: false,
+            stream: self.stream,
             sync_video: self.sync_video,
             return_stage_metrics: false,
             bot_task: None,
-            validate: Validate::Header,
+            validate: self.validate,
             allow_unknown: false,
             max_reply: ByteSize::megabytes(100),
             proxy: None,
@@ -251,7 +262,16 @@ impl Setup {
 }
 
 fn task(api: Api) -> Task {
-    if api == Api::Videos { Task::T2v } else { Task::T2i }
+    match api {
+        Api::Videos => Task::T2v,
+        Api::Edits => Task::I2i,
+        Api::Chat | Api::Generations => Task::T2i,
+    }
+}
+
+/// An image to be edited; nobody looks at it.
+fn reference() -> Reference {
+    Reference::Bytes { bytes: "image".into(), mime: "image/png".into(), file_name: "a.png".into() }
 }
 
 fn requests(stem: &str, count: usize, api: Api, steps: u32) -> Vec<Request> {
@@ -275,7 +295,7 @@ fn requests(stem: &str, count: usize, api: Api, steps: u32) -> Vec<Request> {
             n: None,
             seed: Some(index as u64),
             fields: IndexMap::new(),
-            images: Vec::new(),
+            images: if api == Api::Edits { vec![reference()] } else { Vec::new() },
             videos: Vec::new(),
             slo_ms: None,
             timestamp_s: None,
@@ -291,6 +311,8 @@ pub(crate) struct Outcome {
     pub(crate) warmup: Vec<Record>,
     pub(crate) calibration: Vec<Record>,
     pub(crate) jobs: Vec<CreatedJob>,
+    /// Names of the kept media, sorted.
+    pub(crate) media: Vec<String>,
     /// Every journal as text.
     pub(crate) text: String,
 }
@@ -303,12 +325,17 @@ impl Outcome {
         let files = [dir.records(), dir.warmup(), dir.jobs()];
         let text = files.iter().filter_map(|path| fs_err::read_to_string(path).ok()).collect();
         let jobs = read_journal(&dir.jobs()).unwrap().items;
+        let entries = fs_err::read_dir(dir.media()).map(Iterator::collect::<Vec<_>>).unwrap_or_default();
+        let name = |entry: std::io::Result<fs_err::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
+        let mut media: Vec<String> = entries.into_iter().map(name).collect();
+        media.sort();
         let outcome = Self {
             result,
             records,
             warmup: journal(dir.warmup()),
             calibration: journal(dir.calibration()),
             jobs,
+            media,
             text,
         };
         outcome.check(requests);

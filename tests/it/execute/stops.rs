@@ -28,6 +28,7 @@ async fn endless_jobs() -> Fake {
     .await
 }
 
+/// Case C27.
 #[tokio::test]
 async fn a_stop_deletes_the_jobs_it_knows_and_starts_no_others() {
     let server = endless_jobs().await;

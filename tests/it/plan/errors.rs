@@ -233,14 +233,6 @@ fn what_a_later_version_will_do_is_refused_by_name() {
             "datasets.B.allow_download: `allow_download` is not available in this version",
         ),
         (
-            "[[variants]]\nname = 'x'\nendpoint = { sync_video = true }",
-            "variants[0].endpoint.sync_video: `endpoint.sync_video` is not available in this version",
-        ),
-        (
-            "[[variants]]\nname = 'x'\nendpoint = { validate = 'full' }",
-            "variants[0].endpoint.validate: `validate = \"full\"` is not available in this version",
-        ),
-        (
             "[[variants]]\nname = 'x'\n[[variants]]\nname = 'y'\n[compare]\nbaseline = 'x'\neffect_floor = 0.01",
             "compare.effect_floor: `compare.effect_floor` is not available in this version",
         ),
@@ -249,10 +241,32 @@ fn what_a_later_version_will_do_is_refused_by_name() {
             "compare.metrics: `compare.metrics` is not available in this version",
         ),
     ]);
-    let text = format!("{HEAD}stream = true\n{DATASET_A}");
-    assert_eq!(problems_of(&text, SIMULATED), ["endpoint.stream: `endpoint.stream` is not available in this version"]);
     let text = format!("{HEAD}stream = false\nsync_video = false\n{DATASET_A}allow_download = false\n");
     assert_eq!(problems_of(&text, SIMULATED), Vec::<String>::new(), "what is switched off is not used");
+}
+
+#[test]
+fn streams_are_for_edits_and_the_blocking_endpoint_is_for_videos() {
+    refused(&[
+        (
+            "[[variants]]\nname = 'x'\nendpoint = { sync_video = true }",
+            "variants[0].endpoint.sync_video: `sync_video` is for `/v1/videos`, not for `/v1/images/generations`",
+        ),
+        (
+            "[[variants]]\nname = 'x'\nendpoint = { stream = true, path = '/v1/chat/completions', allow_unknown = true }",
+            "variants[0].endpoint.stream: `stream` is for `/v1/images/edits`, not for `/v1/chat/completions`",
+        ),
+    ]);
+    let text = format!("{HEAD}stream = true\nvalidate = 'full'\n{DATASET_A}");
+    assert_eq!(
+        problems_of(&text, SIMULATED),
+        ["endpoint.stream: `stream` is for `/v1/images/edits`, not for `/v1/images/generations`"]
+    );
+    let edits = text.replace("task = 't2i'", "task = 'i2i'").replace(DATASET_A, &format!("{DATASET_A}images = {{}}\n"));
+    assert_eq!(problems_of(&edits, SIMULATED), Vec::<String>::new());
+    let text =
+        format!("{HEAD}sync_video = true\nvalidate = 'full'\n{DATASET_A}").replace("task = 't2i'", "task = 't2v'");
+    assert_eq!(problems_of(&text, SIMULATED), Vec::<String>::new());
 }
 
 #[test]

@@ -95,6 +95,18 @@ fn what_is_asked_changes_the_workload_key_alone() {
 }
 
 #[test]
+fn how_replies_come_is_part_of_what_is_asked_and_how_deep_they_are_judged_is_not() {
+    let edits = BASE.replace("task = 't2i'", "task = 'i2i'").replace("description = 'd'", "images = {}");
+    let videos = BASE.replace("task = 't2i'", "task = 't2v'");
+    let changed = |base: &str, key: &str| {
+        let other = base.replace("[endpoint]", &format!("[endpoint]\n{key}"));
+        run_of(base).workload_key != run_of(&other).workload_key
+    };
+    assert!(changed(&edits, "stream = true") && changed(&videos, "sync_video = true"));
+    assert!(!changed(&edits, "stream = false") && !changed(&edits, "validate = 'full'"));
+}
+
+#[test]
 fn who_answers_changes_the_configuration_key_alone() {
     for (from, to) in [
         ("cfg = 2", "cfg = 4"),

@@ -183,6 +183,7 @@ pub(super) fn image(index: usize, sent_s: f64, done_s: f64) -> Record {
         asked: Asked { width: Some(512), height: Some(512), num_inference_steps: Some(20), n: 1, ..Asked::default() },
         bytes: 1000,
         outputs: vec![picture(index, 0, 512)],
+        stream: None,
         judged_us: None,
         flags: Vec::new(),
         generation_ms: None,
@@ -291,6 +292,7 @@ pub(super) fn manifest(run: &RunPlan) -> RunManifest {
         model: "Qwen/Qwen-Image".to_owned(),
         simulated: false,
         speed: 1.0,
+        client: None,
     }
 }
 

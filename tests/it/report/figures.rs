@@ -98,13 +98,14 @@ fn with_censoring_percentiles_are_kaplan_meier_and_may_be_out_of_reach() {
     let mut records = in_turn(&[10.0, 12.0, 14.0, 900.0]);
     records[3] = censored(records[3].clone(), "no reply within 15m");
     let summary = summary(&plan, &records);
-    assert!(summary.kaplan_meier);
+    assert!(summary.kaplan_meier && !summary.throughput_comparable);
     assert_eq!((summary.latency_s.p50, summary.latency_s.p99), (Some(12.0), None));
     assert_eq!(summary.latency_s.at_least, Some(900.0));
     assert_eq!((summary.mean_interval_s, summary.percentiles["p50"].supported), (None, false));
     assert_eq!((summary.validity, kinds(&summary)), (Validity::Suspect, vec![WarningKind::Censoring]));
 }
 
+/// Case C07.
 #[test]
 fn several_outputs_per_request_are_counted_from_what_came_back() {
     let mut records = in_turn(&[2.0; 5]);
@@ -142,6 +143,17 @@ fn pictures_pixels_and_step_times_have_the_published_figures() {
 }
 
 #[test]
+fn a_step_time_that_the_server_tells_is_taken_before_the_quotient() {
+    let mut records = in_turn(&[3.0, 3.0]);
+    for (record, ms) in records.iter_mut().zip([130.0, 140.0]) {
+        record.generation_ms = Some(9999.0);
+        record.stage_ms.insert("stage_1_denoise_step_latency_ms".to_owned(), ms);
+    }
+    close(summary(&image_plan(2), &records).denoise_step_ms, 135.0, 1e-9);
+}
+
+/// Case C22.
+#[test]
 fn published_video_figures_come_out() {
     let mut records =
         vec![video(0, 0.0, 4.62, 33, 24.0), video(1, 4.62, 9.24, 33, 24.0), video(2, 9.24, 13.86, 33, 24.0)];
@@ -159,6 +171,7 @@ fn published_video_figures_come_out() {
     assert_eq!(summary.images, None);
 }
 
+/// Case C20.
 #[test]
 fn rtf_does_not_depend_on_the_client_and_names_its_basis() {
     let clip = |latency: f64| video(0, 0.0, latency, 48, 24.0);
@@ -205,10 +218,32 @@ fn a_client_queue_is_in_the_response_time_and_not_in_the_latency() {
     close(summary.response_time_s.mean, 1.9, 1e-9);
     close(summary.response_time_s.p50, 1.9, 1e-9);
     close(summary.response_time_s.p99, 3.272, 1e-9);
+    close(summary.queue_s.mean, 1.4, 1e-9);
+    close(summary.queue_s.p50, 1.4, 1e-9);
+    close(summary.queue_s.p99, 2.772, 1e-9);
     close(summary.lateness_ms.map(|tail| tail.p99), 2772.0, 1e-6);
     close(summary.throughput_per_s, 2.0, 1e-12);
     close(summary.offered_per_s, 10.0, 1e-9);
-    assert_eq!((summary.validity, kinds(&summary)), (Validity::Valid, vec![WarningKind::Late]));
+    assert_eq!(
+        (summary.validity, kinds(&summary)),
+        (Validity::Valid, vec![WarningKind::Late, WarningKind::BelowOffered])
+    );
+}
+
+#[test]
+fn a_burst_above_the_asked_rate_does_not_make_that_rate_impossible() {
+    let mut plan = image_plan(5);
+    plan.runs = vec![open_loop(plan.runs[0].clone(), 1.5, Some(1))];
+    let records: Vec<Record> = (0..5_u8)
+        .map(|i| {
+            let mut record = image(i.into(), f64::from(i) * 0.5, f64::from(i) * 0.5 + 0.5);
+            record.due_us = us(f64::from(i) * 0.1);
+            record
+        })
+        .collect();
+    assert_eq!(kinds(&summary(&plan, &records)), [WarningKind::Late], "2/s are achieved and 1.5/s were asked");
+    plan.runs[0].traffic.request_rate = omni_bench::units::Rate::PerSecond(10.0);
+    assert_eq!(kinds(&summary(&plan, &records)), [WarningKind::Late, WarningKind::BelowOffered]);
 }
 
 #[test]

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod build;
 #[cfg(test)]
+mod client;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod page;

@@ -240,6 +240,30 @@ fn stage_times_follow_the_fixed_columns() {
     assert!(text.lines().next().unwrap().contains("stage_ms.vae.decode.mean"), "{text}");
 }
 
+/// Case C10: servers count the words of a prompt as tokens; a picture has none.
+#[test]
+fn no_format_speaks_of_tokens() {
+    let is_token_metric = |text: &str| {
+        let words = |c: char| !c.is_ascii_alphanumeric();
+        text.to_ascii_lowercase()
+            .split(words)
+            .any(|word| ["ttft", "tpot", "itl", "e2el"].contains(&word) || word.starts_with("token"))
+    };
+    assert!(is_token_metric("output_token_throughput") && is_token_metric("mean TTFT (ms)"));
+    for (plan, results) in [qwen(), wan()] {
+        let texts = [
+            terminal(&plan, &results, false, None),
+            csv(&plan, &results).unwrap(),
+            markdown(&plan, &results),
+            json(&results).unwrap(),
+        ];
+        for text in texts {
+            assert!(!is_token_metric(&text), "{text}");
+        }
+    }
+    assert!(!METRICS.iter().any(|metric| is_token_metric(metric.name)));
+}
+
 #[test]
 fn json_reads_back_as_the_same_results_and_holds_no_nan() {
     let (_, results) = wan();

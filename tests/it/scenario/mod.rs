@@ -267,7 +267,7 @@ fn init_writes_a_scenario_that_loads_and_overwrites_only_when_forced() {
         fs_err::write(folder.path(name), "broken").unwrap();
         assert_eq!(folder.run(&[args, &["--force"]].concat()).status.code(), Some(0));
         let validated = folder.run(&["validate", name]);
-        assert_eq!(String::from_utf8(validated.stdout).unwrap(), format!("{name}: fine\n"));
+        assert_eq!(String::from_utf8(validated.stdout).unwrap(), format!("{name}: fine, 4 runs\n"));
     }
     assert_eq!(folder.load("scenario.toml", &[]).scenario, folder.load("x.yaml", &[]).scenario);
     assert_eq!(folder.run(&["init", "x.json"]).status.code(), Some(2));

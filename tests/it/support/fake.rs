@@ -43,6 +43,8 @@ pub(crate) struct Answer {
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     at: Option<Instant>,
+    /// Milliseconds after the head, and how much of the body is sent by then.
+    pace: Vec<(u64, usize)>,
     end: End,
 }
 
@@ -50,6 +52,7 @@ pub(crate) struct Answer {
 enum End {
     Whole,
     Torn(usize),
+    Unannounced,
     Reset,
     Hang,
 }
@@ -61,7 +64,7 @@ impl Answer {
 
     pub(crate) fn bytes(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let headers = vec![("content-type".into(), content_type.into())];
-        Self { status, headers, body: body.into(), at: None, end: End::Whole }
+        Self { status, headers, body: body.into(), at: None, pace: Vec::new(), end: End::Whole }
     }
 
     /// Closes the connection instead of answering.
@@ -87,6 +90,18 @@ impl Answer {
     /// Holds the reply back until then.
     pub(crate) fn at(mut self, at: Instant) -> Self {
         self.at = Some(at);
+        self
+    }
+
+    /// Sends the body up to these places at these milliseconds after the head.
+    pub(crate) fn paced(mut self, pace: &[(u64, usize)]) -> Self {
+        self.pace = pace.to_vec();
+        self
+    }
+
+    /// Does not say how long the body is; the connection ends behind it.
+    pub(crate) fn unannounced(mut self) -> Self {
+        self.end = End::Unannounced;
         self
     }
 
@@ -234,7 +249,10 @@ async fn write_answer(stream: &mut TcpStream, answer: &Answer) -> std::io::Resul
     if answer.end == End::Reset {
         return Ok(false);
     }
-    let mut head = format!("HTTP/1.1 {} Scripted\r\ncontent-length: {}\r\n", answer.status, answer.body.len());
+    let mut head = format!("HTTP/1.1 {} Scripted\r\n", answer.status);
+    if answer.end != End::Unannounced {
+        head.extend(["content-length: ", &answer.body.len().to_string(), "\r\n"]);
+    }
     for (name, value) in &answer.headers {
         head.extend([name, ": ", value, "\r\n"]);
     }
@@ -242,9 +260,16 @@ async fn write_answer(stream: &mut TcpStream, answer: &Answer) -> std::io::Resul
     stream.write_all(head.as_bytes()).await?;
     let sent = match answer.end {
         End::Torn(after) => &answer.body[..after.min(answer.body.len())],
-        End::Whole | End::Reset | End::Hang => &answer.body[..],
+        End::Whole | End::Unannounced | End::Reset | End::Hang => &answer.body[..],
     };
-    stream.write_all(sent).await?;
+    let (begun, mut from) = (Instant::now(), 0);
+    for (ms, to) in &answer.pace {
+        stream.flush().await?;
+        tokio::time::sleep_until((begun + Duration::from_millis(*ms)).into()).await;
+        stream.write_all(&sent[from..*to]).await?;
+        from = *to;
+    }
+    stream.write_all(&sent[from..]).await?;
     stream.flush().await?;
     Ok(answer.end == End::Whole)
 }
