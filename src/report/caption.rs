@@ -85,10 +85,7 @@ fn constant_axes(plan: &Plan) -> Vec<String> {
         parts.push(format!("{} per run", counted(run.traffic.requests, "request")));
     }
     if constant(Axis::RequestRate) {
-        parts.push(match run.traffic.request_rate.per_second() {
-            None => "closed loop".to_owned(),
-            Some(rate) => format!("open loop at {rate} requests/s"),
-        });
+        parts.push(arrival(run));
     }
     let shapes = [
         (Axis::Size, run.point.size.map(|size| format!("size {size}"))),
@@ -100,6 +97,15 @@ fn constant_axes(plan: &Plan) -> Vec<String> {
         parts.push(format!("seed {}", run.traffic.seed));
     }
     parts
+}
+
+/// How requests come in, in a few words.
+pub(crate) fn arrival(run: &RunPlan) -> String {
+    match (run.traffic.arrivals.is_open_loop(), run.traffic.request_rate.per_second()) {
+        (false, _) => "closed loop".to_owned(),
+        (true, Some(rate)) => format!("open loop at {rate} requests/s"),
+        (true, None) => "open loop at the time stamps of the data".to_owned(),
+    }
 }
 
 /// The warm-up in a few words.

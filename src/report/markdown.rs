@@ -55,8 +55,8 @@ pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
     }
     for (title, lines) in [("Warnings", warnings(results)), ("Errors", errors(results))] {
         if !lines.is_empty() {
-            let list: String = lines.iter().map(|line| format!("- {}\n", inline(line))).collect();
-            parts.push(format!("**{title}**\n\n{list}"));
+            let list: Vec<String> = lines.iter().map(|line| format!("- {}\n", inline(line))).collect();
+            parts.push(format!("**{title}**\n\n{}", list.concat()));
         }
     }
     parts.join("\n")

@@ -153,18 +153,19 @@ impl Table {
         let measured =
             |place: usize| self.rows.iter().any(|row| row.get(place).is_some_and(|cell| cell.value != Value::Absent));
         let keep = self.columns.iter().enumerate();
-        let keep = keep.map(|(place, column)| kept.contains(&column.key.as_str()) || measured(place)).collect();
-        self.only(keep)
+        let keep: Vec<bool> =
+            keep.map(|(place, column)| kept.contains(&column.key.as_str()) || measured(place)).collect();
+        self.only(&keep)
     }
 
     /// The same table without the column of that key.
     pub(crate) fn without_column(self, key: &str) -> Self {
-        let keep = self.columns.iter().map(|column| column.key != key).collect();
-        self.only(keep)
+        let keep: Vec<bool> = self.columns.iter().map(|column| column.key != key).collect();
+        self.only(&keep)
     }
 
     /// The columns that are kept, with the footnotes that their cells point at, numbered anew.
-    fn only(self, keep: Vec<bool>) -> Self {
+    fn only(self, keep: &[bool]) -> Self {
         let kept = |place: &usize| keep.get(*place).copied().unwrap_or(true);
         let mut table = Self {
             columns: self

@@ -144,7 +144,7 @@ pub(super) fn arguments(plan: &Plan) -> String {
     add("endpoint.path", paths.join(", "), "endpoint that is driven");
     add("traffic.requests", axis(Axis::Requests), "measured requests per run");
     add("traffic.max_concurrency", axis(Axis::MaxConcurrency), "most requests in flight");
-    add("traffic.request_rate", axis(Axis::RequestRate), "arrivals per second; `inf` is a closed loop");
+    add("traffic.request_rate", axis(Axis::RequestRate), "arrivals per second; `inf` sets none");
     add("traffic.arrival", arrivals(plan), "how requests arrive");
     add("size", axis(Axis::Size), "output size set by the matrix");
     add("num_inference_steps", axis(Axis::NumInferenceSteps), "steps set by the matrix");

@@ -4,11 +4,11 @@ use serde_json::{Map, Value as Json};
 
 use super::service::code;
 use crate::catalog::Medium;
-use crate::plan::{Axis, Plan, RunPlan};
+use crate::plan::{Axis, Plan};
 use crate::report::caption;
 use crate::report::markdown::render;
 use crate::report::official::{axis_value, dataset_label};
-use crate::report::table::{Column, Table, Value};
+use crate::report::table::{Column, Table};
 use crate::report::text::{Text, distinct, inline};
 use crate::summarize::Results;
 
@@ -31,7 +31,7 @@ pub(super) fn overview(plan: &Plan, results: &Results) -> String {
     add("Server configurations", axis(Axis::Variant));
     add("Datasets", axis(Axis::Dataset));
     add("Max concurrency", axis(Axis::MaxConcurrency));
-    add("Request rate", caption::values(plan, request_rate).join(", "));
+    add("Arrivals", distinct(plan.runs.iter().map(caption::arrival)).join(", "));
     add("Runs", runs(plan, results));
     add("Tags", plan.tags.join(", "));
     add("Kind of numbers", caption::simulated(results).unwrap_or_else(|| "measured".to_owned()));
@@ -42,13 +42,6 @@ const fn medium_words(medium: Medium) -> &'static str {
     match medium {
         Medium::Image => "makes pictures",
         Medium::Video => "makes videos",
-    }
-}
-
-fn request_rate(run: &RunPlan) -> Value {
-    match run.traffic.request_rate.per_second() {
-        None => "closed loop".into(),
-        Some(rate) => format!("{rate} per second, open loop").into(),
     }
 }
 

@@ -195,3 +195,14 @@ fn pure_media_have_no_token_metrics() {
         assert!(!text.contains(word), "{text}");
     }
 }
+
+#[test]
+fn a_trace_is_an_open_loop_without_a_rate() {
+    let mut plan = image_plan(2);
+    plan.runs[0].traffic.arrivals = omni_bench::plan::Arrivals::Trace { speed: 1.0 };
+    plan.runs[0].traffic.max_concurrency = None;
+    let results = all(&plan, &[in_turn(&[1.0, 2.0])]);
+    let text = page(&plan, &results, &PageFacts::default(), None).unwrap();
+    assert!(!text.contains("closed loop"), "{text}");
+    assert_eq!(text.matches("open loop at the time stamps of the data").count(), 2, "{text}");
+}

@@ -207,21 +207,22 @@ fn interrupted() -> Case {
 
 #[test]
 fn every_warning_fires_at_its_threshold_and_not_below() {
-    let cases = [
-        few_requests(),
-        below_cap(),
-        client_bound(),
-        late(),
-        below_offered(),
-        coarse_polls(),
-        serialised(),
-        unmatched_warmup(),
-        duplicate_outputs(),
-        censoring(),
-        failures(),
-        flags(),
-        interrupted(),
+    let cases: [fn() -> Case; 13] = [
+        few_requests,
+        below_cap,
+        client_bound,
+        late,
+        below_offered,
+        coarse_polls,
+        serialised,
+        unmatched_warmup,
+        duplicate_outputs,
+        censoring,
+        failures,
+        flags,
+        interrupted,
     ];
+    let cases: Vec<Case> = cases.into_iter().map(|case| case()).collect();
     for case in &cases {
         let Case { kind, fires, validity, quiet } = case;
         assert!(has(fires, *kind), "{kind} does not fire: {:?}", fires.warnings);
