@@ -10,7 +10,7 @@ use super::table::{Align, Column, Table};
 use super::text::Text;
 use crate::catalog::Validity;
 use crate::plan::Plan;
-use crate::summarize::Results;
+use crate::summarize::{NotRun, Results};
 
 /// Columns in the order in which they go when a terminal is too narrow for all; `results.md` and
 /// `results.csv` have them.
@@ -119,6 +119,12 @@ fn tone(validity: &str) -> Option<Color> {
     })
 }
 
+/// Runs without numbers, those with the same reason in one line.
 fn not_run(results: &Results) -> Vec<String> {
-    results.not_run.iter().map(|run| format!("{}: {}", run.id, run.reason)).collect()
+    let of_one_reason = results.not_run.chunk_by(|run, next| run.reason == next.reason);
+    let line = |runs: &[NotRun]| {
+        let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+        runs.first().map(|run| format!("{}: {}", ids.join(", "), run.reason))
+    };
+    of_one_reason.filter_map(line).collect()
 }
