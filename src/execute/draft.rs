@@ -45,6 +45,7 @@ impl Draft {
             created_us: None,
             first_terminal_us: None,
             content_done_us: None,
+            deleted_us: None,
             polls: Vec::new(),
             job_bounds_us: None,
             asked: asked(&shared.wire, request),
@@ -173,6 +174,11 @@ impl Draft {
     /// What came back.
     pub(crate) fn outputs(&self) -> &[Output] {
         &self.record.outputs
+    }
+
+    /// The job is known to be gone.
+    pub(crate) fn deleted(&mut self, now_us: u64) {
+        self.record.deleted_us = Some(now_us);
     }
 
     /// Full validation has ended.

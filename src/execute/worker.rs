@@ -43,6 +43,7 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
     }
     if let Some(job_id) = draft.job_id() {
         if cleanup::delete(&ctx, &job_id, &mut draft).await {
+            draft.deleted(ctx.clock.now_us());
             let index = ctx.job_index(&prepared.request);
             ctx.shared.lines.job(CreatedJob { index, job_id, live: false }).await?;
         } else {

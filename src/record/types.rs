@@ -160,6 +160,9 @@ pub struct Record {
     pub first_terminal_us: Option<u64>,
     /// When the content was fetched whole.
     pub content_done_us: Option<u64>,
+    /// When the job was known to be deleted again; after `done`, so in no latency.
+    #[serde(default)]
+    pub deleted_us: Option<u64>,
     /// Every poll.
     pub polls: Vec<Poll>,
     /// The job ended between these two times: the last poll that found it unfinished was sent, and

@@ -7,6 +7,7 @@ mod doubt;
 mod figures;
 mod interval;
 mod media;
+mod phases;
 mod results;
 mod run;
 mod sample;
@@ -19,6 +20,6 @@ pub use results::results;
 pub use run::{RunFiles, summarize};
 pub use sample::{Sample, SampleError};
 pub use types::{
-    Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, Mean99, Memory, NotRun, Percentile,
+    Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, JobPhases, Mean99, Memory, NotRun, Percentile,
     RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,
 };

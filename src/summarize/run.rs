@@ -10,6 +10,7 @@ use super::concurrency;
 use super::doubt::{self, Evidence};
 use super::interval;
 use super::media;
+use super::phases;
 use super::sample::{Sample, real, real_u64, seconds};
 use super::slo::{self, Attained, Targets};
 use super::survival;
@@ -115,6 +116,7 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         slo: None,
         classes: IndexMap::new(),
         lateness_ms: None,
+        job_phases_s: None,
         client: None,
         validity: Validity::Valid,
         warnings: Vec::new(),
@@ -151,6 +153,7 @@ fn times(summary: &mut Summary, run: &RunPlan, records: &[Record], headline: Hea
     summary.mean_interval_s = mean_interval(records, censored, headline.us());
     summary.peak_concurrency = concurrency::peak(&concurrency::intervals(records));
     summary.lateness_ms = Sample::of_finite(lateness).map(|sample| sample.tail());
+    summary.job_phases_s = phases::of(records);
 }
 
 fn per_s(count: u64, duration_s: Option<f64>) -> Option<f64> {

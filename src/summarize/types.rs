@@ -151,6 +151,8 @@ pub struct Summary {
     /// What the client itself costs, measured before the run; null when it could not be measured.
     #[serde(default)]
     pub client: Option<ClientFigures>,
+    /// Where the time of successful jobs went; null when there were none.
+    pub job_phases_s: Option<JobPhases>,
     /// Whether the numbers may be believed.
     pub validity: Validity,
     /// Why not, or not entirely.
@@ -347,6 +349,19 @@ pub struct ClassSummary {
     pub slo_met: u64,
     /// Requests of the class with a target.
     pub slo_of: u64,
+}
+
+/// The parts of a video job's time, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobPhases {
+    /// Sent → the job was known to exist.
+    pub submit: Distribution,
+    /// Known to exist → the poll that found it finished was answered; holds at most one gap between polls too many.
+    pub wait: Distribution,
+    /// Found finished → the content was fetched whole.
+    pub content: Distribution,
+    /// Done → the job was known to be deleted; in no latency. Jobs whose deletion is not known are left out.
+    pub delete: Distribution,
 }
 
 /// Tail of a quantity.

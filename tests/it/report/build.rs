@@ -178,6 +178,7 @@ pub(super) fn image(index: usize, sent_s: f64, done_s: f64) -> Record {
         created_us: None,
         first_terminal_us: None,
         content_done_us: None,
+        deleted_us: None,
         polls: Vec::new(),
         job_bounds_us: None,
         asked: Asked { width: Some(512), height: Some(512), num_inference_steps: Some(20), n: 1, ..Asked::default() },

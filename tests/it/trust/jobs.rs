@@ -229,3 +229,30 @@ fn a_second_ctrl_c_ends_at_once() {
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     assert_eq!(output.status.code(), Some(130));
 }
+
+#[test]
+fn submit_wait_content_and_delete_are_told_apart_and_deleting_is_in_no_latency() {
+    measure("phases of a job", |figures| {
+        let end = Mutex::new(None);
+        let bench = Bench::new(move |seen| match Asks::of(seen) {
+            Asks::Create => {
+                *end.lock().unwrap() = Some(Instant::now() + Duration::from_millis(400));
+                job("1", "queued").after(100)
+            }
+            Asks::Status(_) if end.lock().unwrap().unwrap() > Instant::now() => job("1", "in_progress"),
+            Asks::Status(_) => job("1", "completed"),
+            Asks::Content(_) => clip().after(200),
+            Asks::Delete(_) => deleted().after(500),
+        });
+        let ran = bench.videos("20ms", "[traffic]\nrequests = 1");
+        assert_eq!((ran.code, outcomes(ran.run())), (0, [1, 0, 0, 0]), "{}", ran.stderr);
+        for (phase, ms) in [("submit", 100.0), ("wait", 300.0), ("content", 200.0), ("delete", 500.0)] {
+            let mean = number(ran.run(), &format!("/job_phases_s/{phase}/mean")) * 1e3;
+            figures.within(&format!("{phase} (ms)"), mean, ms - 1.0..=ms + 80.0);
+        }
+        let latency = number(ran.run(), "/latency_s/mean") * 1e3;
+        figures.within("latency without deleting (ms)", latency, 599.0..=760.0);
+        let record = &ran.records("v/A/c1")[0];
+        assert!(record.deleted_us.unwrap() > record.done_us);
+    });
+}
