@@ -137,7 +137,7 @@ const AXES: [(&str, Axis); 8] = [
 ];
 
 /// Columns of words, and intervals, before the numbers.
-const STATES: [&str; 13] = [
+const STATES: [&str; 14] = [
     "repeat",
     "gpus",
     "simulated",
@@ -147,6 +147,7 @@ const STATES: [&str; 13] = [
     "reasons",
     "headline",
     "kaplan_meier",
+    "throughput_comparable",
     "rtf.basis",
     "slo.basis",
     "mean_interval_s.low",
@@ -226,6 +227,7 @@ fn head(plan: &Plan, summary: &Summary) -> Vec<Cell> {
         Cell::from(summary.warnings.iter().map(|warning| warning.text.as_str()).collect::<Vec<_>>().join("; ")),
         Cell::from(summary.headline.as_str()),
         Cell::from(summary.kaplan_meier.to_string()),
+        Cell::from(summary.throughput_comparable.to_string()),
         Cell::from(summary.rtf.as_ref().map_or(Value::Absent, |rtf| rtf.basis.as_str().into())),
         Cell::from(summary.slo.as_ref().map_or(Value::Absent, |slo| slo.basis.as_str().into())),
         Cell::from(summary.mean_interval_s.map(|[low, _]| low)),

@@ -41,6 +41,7 @@ fn run_columns(medium: Medium, open_loop: bool) -> Vec<Column> {
         columns.push(Column::number("mean_interval_s", "95 % Interval", 4).unit("s"));
         columns.push(in_seconds("response_time_s.p50", "P50 Response"));
         columns.push(in_seconds("response_time_s.p99", "P99 Response"));
+        columns.push(in_seconds("queue_s.mean", "Mean Queue"));
     }
     columns.push(in_seconds("latency_s.mean", if open_loop { "Mean Latency" } else { "Mean" }));
     if !open_loop {
@@ -78,6 +79,7 @@ fn run_row(medium: Medium, open_loop: bool, summary: &Summary, table: &mut Table
         row.push(interval);
         row.push(percentile(basis, response, "p50", table));
         row.push(percentile(basis, response, "p99", table));
+        row.push(summary.queue_s.mean.into());
         row.push(latency.mean.into());
     } else {
         row.push(latency.mean.into());

@@ -16,6 +16,7 @@ use crate::summarize::{NotRun, Results};
 /// `results.csv` have them.
 const EXPENDABLE: &[&str] = &[
     "mean_interval_s",
+    "queue_s.mean",
     "images_per_s",
     "latency_s.max",
     "goodput_per_s",

@@ -142,6 +142,7 @@ const METRICS: &[(&str, &str, &str, Option<Medium>)] = &[
         None,
     ),
     ("Response time", "due → done: latency and the wait for a free slot; the headline in open loop", "s", None),
+    ("Queue", "due → sent: the wait for a free slot of the client", "s", None),
     (
         "95 % Interval",
         "of the mean, within this run: Student's t, from 20 requests on BCa, of a mix by class",

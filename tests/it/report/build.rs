@@ -155,6 +155,17 @@ pub(super) fn image_plan(requests: u64) -> Plan {
     )
 }
 
+/// A plan of one video run of so many requests at concurrency 1.
+pub(super) fn video_plan(requests: u64) -> Plan {
+    let fields = json!({"width": 854, "height": 480, "num_inference_steps": 3, "num_frames": 33, "fps": 24});
+    plan(
+        Task::T2v,
+        vec![variant("base", Parallel::default(), 1)],
+        vec![dataset("A", "Dataset A", &[fields])],
+        vec![RunPlan { gpus: 1, ..run("base", "A", requests, 1) }],
+    )
+}
+
 /// A successful image request from `sent_s` to `done_s`; due when sent.
 pub(super) fn image(index: usize, sent_s: f64, done_s: f64) -> Record {
     let (sent, done) = (us(sent_s), us(done_s));

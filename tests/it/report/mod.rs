@@ -8,6 +8,8 @@ mod client;
 #[cfg(test)]
 mod figures;
 #[cfg(test)]
+mod names;
+#[cfg(test)]
 mod page;
 #[cfg(test)]
 mod stats;

@@ -94,7 +94,7 @@ fn censoring_and_its_estimate_are_labelled_in_every_format() {
     }
     let text = csv(&plan, &results).unwrap();
     assert_eq!([cell(&text, "kaplan_meier"), cell(&text, "latency_s.p99")], ["true", ""]);
-    assert_eq!(cell(&text, "latency_s.at_least"), "900");
+    assert_eq!([cell(&text, "latency_s.at_least"), cell(&text, "throughput_comparable")], ["900", "false"]);
 }
 
 #[test]
