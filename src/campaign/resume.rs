@@ -30,7 +30,7 @@ pub fn resumed(dir: &ResultsDir, plan: &Plan) -> Result<Plan, ResumeError> {
     if stored.plan_hash == plan.plan_hash {
         return Ok(united(stored, plan));
     }
-    let differing = differing(&as_object(&stored), &as_object(plan)).join(", ");
+    let differing = differing(&as_value(&stored), &as_value(plan)).join(", ");
     let differing = if differing.is_empty() { "its hash only".into() } else { differing };
     Err(ResumeError::OtherPlan { folder: dir.path().display().to_string(), differing })
 }
@@ -61,28 +61,72 @@ fn united(mut stored: Plan, plan: &Plan) -> Plan {
     stored
 }
 
-fn as_object(plan: &Plan) -> serde_json::Map<String, Value> {
-    match serde_json::to_value(plan) {
-        Ok(Value::Object(parts)) => parts,
-        _ => serde_json::Map::new(),
+fn as_value(plan: &Plan) -> Value {
+    serde_json::to_value(plan).unwrap_or_default()
+}
+
+/// Most differences that are told one by one.
+const MOST: usize = 6;
+/// What follows from other parts, so that its change says nothing.
+const DERIVED: [&str; 5] = ["plan_hash", "key", "workload_key", "config_key", "estimate_s"];
+
+/// What differs, down to single values; entries of lists go by their id or name where they have one.
+fn differing(old: &Value, new: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    compare("", old, new, &mut found);
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    if more > 0 {
+        found.push(format!("{more} more"));
+    }
+    found
+}
+
+fn compare(path: &str, old: &Value, new: &Value, found: &mut Vec<String>) {
+    let (before, after) = (entries(old), entries(new));
+    if old == new {
+        return;
+    }
+    if before.is_empty() || after.is_empty() {
+        found.push(format!("`{path}` ({} there, {} now)", shown(old), shown(new)));
+        return;
+    }
+    for (name, was) in &before {
+        let at = joined(path, name);
+        match after.iter().find(|(other, _)| other == name) {
+            _ if DERIVED.contains(&name.as_str()) => {}
+            Some((_, is)) => compare(&at, was, is, found),
+            None => found.push(format!("`{at}` (there only)")),
+        }
+    }
+    let added = after.iter().filter(|(name, _)| before.iter().all(|(other, _)| other != name));
+    found.extend(added.map(|(name, _)| format!("`{}` (now only)", joined(path, name))));
+}
+
+/// The named entries of a table or a list; none for a plain value.
+fn entries(value: &Value) -> Vec<(String, &Value)> {
+    let named = |entry: &Value, number: usize| {
+        let name = entry.get("id").or_else(|| entry.get("name")).and_then(Value::as_str);
+        name.map_or_else(|| number.to_string(), str::to_owned)
+    };
+    match value {
+        Value::Object(table) => table.iter().map(|(name, entry)| (name.clone(), entry)).collect(),
+        Value::Array(list) => list.iter().enumerate().map(|(number, entry)| (named(entry, number), entry)).collect(),
+        _ => Vec::new(),
     }
 }
 
-/// Names of the parts that differ; of tables, the entries that do.
-fn differing(old: &serde_json::Map<String, Value>, new: &serde_json::Map<String, Value>) -> Vec<String> {
-    let mut names = Vec::new();
-    for (name, value) in new.iter().filter(|(name, _)| *name != "plan_hash") {
-        match (old.get(name), value) {
-            (Some(before), after) if before == after => {}
-            (Some(Value::Object(before)), Value::Object(after)) => {
-                let entries = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
-                let changed = entries.filter(|key| before.get(*key) != after.get(*key));
-                names.extend(changed.map(|key| format!("`{name}.{key}`")));
-            }
-            _ => names.push(format!("`{name}`")),
-        }
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// A value short enough for a message.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Object(table) => format!("a table of {}", table.len()),
+        Value::Array(list) => format!("a list of {}", list.len()),
+        plain => plain.to_string(),
     }
-    names
 }
 
 #[cfg(test)]
@@ -90,20 +134,36 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn parts(value: &Value) -> serde_json::Map<String, Value> {
-        value.as_object().unwrap().clone()
+    #[test]
+    fn what_differs_is_told_down_to_its_values() {
+        let old = json!({
+            "plan_hash": "a", "model": "m", "datasets": { "A": { "n": 1 }, "B": 2 },
+            "runs": [{ "id": "v/A/c1", "key": "x", "traffic": { "requests": 10, "rate": null } }]
+        });
+        let new = json!({
+            "plan_hash": "b", "model": "m", "datasets": { "A": { "n": 1 }, "C": 2 },
+            "runs": [{ "id": "v/A/c1", "key": "y", "traffic": { "requests": 11, "rate": [1, 2] } }]
+        });
+        let wanted = [
+            "`datasets.B` (there only)",
+            "`datasets.C` (now only)",
+            "`runs.v/A/c1.traffic.requests` (10 there, 11 now)",
+            "`runs.v/A/c1.traffic.rate` (null there, a list of 2 now)",
+        ];
+        assert_eq!(differing(&old, &new), wanted);
     }
 
     #[test]
-    fn what_differs_is_named_down_to_the_entries_of_tables() {
-        let old = parts(&json!({ "plan_hash": "a", "model": "m", "datasets": { "A": 1, "B": 2 }, "runs": [1] }));
-        let new = parts(&json!({ "plan_hash": "b", "model": "m", "datasets": { "A": 1, "C": 2 }, "runs": [1, 2] }));
-        assert_eq!(differing(&old, &new), ["`datasets.B`", "`datasets.C`", "`runs`"]);
+    fn many_differences_are_counted() {
+        let numbered = |step: usize| Value::from((0..10).map(|n| n * step).collect::<Vec<_>>());
+        let told = differing(&json!({ "list": numbered(1) }), &json!({ "list": numbered(2) }));
+        assert_eq!(told.len(), MOST + 1);
+        assert_eq!(told.last().map(String::as_str), Some("3 more"));
     }
 
     #[test]
     fn equal_plans_differ_in_nothing() {
-        let plan = parts(&json!({ "plan_hash": "a", "model": "m" }));
+        let plan = json!({ "plan_hash": "a", "model": "m" });
         assert!(differing(&plan, &plan).is_empty());
     }
 }

@@ -19,7 +19,7 @@ use crate::workload::Request;
 /// Judges one reply while it arrives: a success needs at least one medium that is really there.
 ///
 /// Every other reply of status 200 is an error whose message says what was missing. A picture that
-/// cannot be read beside one that can is not counted and shows as [`Flag::FewerOutputs`].
+/// cannot be read beside one that can is not counted and shows as [`crate::catalog::Flag::FewerOutputs`].
 pub struct Judge {
     reply: Reply,
     asked: Asked,
