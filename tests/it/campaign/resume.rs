@@ -22,7 +22,11 @@ fn a_killed_campaign_is_completed_and_what_was_complete_is_not_touched() {
     let folder_text = folder.display().to_string();
     let other = bench.run(&["--simulate", "--speed", "5", "--resume", &folder_text, "--set", "traffic.seed=7"]);
     assert_eq!(code(&other), 2, "{}", talk(&other));
-    assert!(talk(&other).contains("another plan") && talk(&other).contains("`runs`"), "{}", talk(&other));
+    assert!(
+        talk(&other).contains("another plan") && talk(&other).contains("traffic.seed` (42 there, 7 now)"),
+        "{}",
+        talk(&other)
+    );
 
     let resumed = bench.run(&["--simulate", "--speed", "5", "--resume", &folder_text]);
     assert_eq!(code(&resumed), 0, "{}", talk(&resumed));
