@@ -1,12 +1,21 @@
 //! One file per subcommand; the only place where stages are wired together.
 
+mod baseline;
+mod bench;
+mod compare;
 mod completions;
+mod dashboard;
 mod estimate;
 mod explain;
+mod export;
+mod gate;
+mod history;
+mod import;
 mod init;
 mod load;
 mod plan;
 mod planning;
+mod report;
 mod run;
 mod schema;
 mod simulate;
@@ -28,6 +37,15 @@ pub fn dispatch(cli: &Cli) -> Exit {
         Command::Plan(args) => plan::run(args, ui),
         Command::Validate(args) => validate::run(args, ui),
         Command::Explain(args) => explain::run(args, ui),
+        Command::Bench(args) => bench::run(args, ui),
+        Command::Report(args) => report::run(args, ui),
+        Command::Dashboard(args) => dashboard::run(args, ui),
+        Command::Compare(args) => compare::run(args, ui),
+        Command::Baseline(args) => baseline::run(args, ui),
+        Command::Gate(args) => gate::run(args, ui),
+        Command::History(args) => history::run(args, ui),
+        Command::Import(args) => import::run(args, ui),
+        Command::Export(args) => export::run(args, ui),
         Command::Init(args) => init::run(args, ui),
         Command::Schema(args) => schema::run(args, ui),
         Command::Simulate(args) => simulate::run(args, ui),

@@ -37,7 +37,7 @@ pub(crate) struct PhaseEnd {
 pub(crate) enum PhaseError {
     /// A journal could not be written; the writer knows why.
     WriterGone,
-    /// The pacer's thread could not be started, or a task broke down.
+    /// A task broke down.
     Machinery(String),
 }
 
@@ -61,17 +61,23 @@ pub(crate) async fn run(
     }
     let clock = Clock::start(shared.speed);
     let ctx = Arc::new(Context { shared: shared.clone(), kind: phase.kind, clock, halt, slots });
-    let pacer = if phase.open_loop {
+    let pacer = phase.open_loop.then(|| {
         let due = phase.requests.iter().map(|prepared| prepared.due_us.unwrap_or_default()).collect();
-        Some(
-            Pacer::start(clock, due)
-                .map_err(|error| PhaseError::Machinery(format!("no thread for the schedule: {error}")))?,
-        )
-    } else {
-        None
-    };
+        Pacer::new(clock, due)
+    });
     let mut dispatcher = Dispatcher::new(phase, ctx, pacer);
-    dispatcher.run(freed, stop, progress).await;
+    let (stop, progress) = (stop.clone(), progress.clone());
+    // on a thread of the runtime: what it starts begins on the same thread, without another's waking up
+    let mut task = JoinSet::new();
+    task.spawn(async move {
+        dispatcher.run(freed, &stop, &progress).await;
+        dispatcher
+    });
+    let mut dispatcher = match task.join_next().await {
+        Some(Ok(dispatcher)) => dispatcher,
+        Some(Err(error)) => return Err(PhaseError::Machinery(format!("the dispatcher broke down: {error}"))),
+        None => return Err(PhaseError::Machinery("the dispatcher was not started".into())),
+    };
     if let Some(broken) = dispatcher.broken {
         return Err(broken);
     }

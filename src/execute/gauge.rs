@@ -219,7 +219,7 @@ pub async fn timer_errors_ms() -> Result<Vec<f64>, GaugeError> {
     let step = super::clock::micros(TICK);
     let due_us: Vec<u64> = (1..).map(|tick| tick * step).take(TICKS).collect();
     let clock = Clock::start(1.0);
-    let mut pacer = Pacer::start(clock, due_us.clone())?;
+    let mut pacer = Pacer::new(clock, due_us.clone());
     let mut errors = Vec::with_capacity(due_us.len());
     for due_us in due_us {
         pacer.next().await.ok_or(GaugeError::Nothing)?;

@@ -2,7 +2,7 @@
 //! All of it goes to stderr.
 
 use std::io::{self, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -12,12 +12,14 @@ use crate::record::Status;
 /// Gap between two lines.
 const LINE_GAP: Duration = Duration::from_secs(5);
 
-/// Shows progress, or does not.
+/// Shows progress, or does not. Clones show the same.
+#[derive(Clone)]
 pub struct Progress {
     show: Show,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
+#[derive(Clone)]
 enum Show {
     Bar(ProgressBar),
     Lines,
@@ -55,7 +57,7 @@ impl Progress {
     }
 
     fn new(show: Show) -> Self {
-        Self { show, state: Mutex::default() }
+        Self { show, state: Arc::default() }
     }
 
     /// A run begins, the `number`-th of `of`.

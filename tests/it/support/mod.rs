@@ -3,6 +3,8 @@
 
 #![cfg(test)] // the lints that spare tests then spare their helpers too
 
+#[cfg(target_os = "linux")]
+pub(crate) mod arrivals;
 pub(crate) mod fake;
 
 use std::path::{Path, PathBuf};

@@ -18,7 +18,12 @@ const PNG_64X48: &str = "iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAAAAACEICPDAAAAJUlEQVR
 const TRIES: usize = 3;
 
 pub(super) fn picture() -> Answer {
-    Answer::json(200, format!(r#"{{"created":1,"data":[{{"b64_json":"{PNG_64X48}"}}]}}"#))
+    Answer::json(200, picture_json())
+}
+
+/// The body of a reply with a picture of 64 × 48 pixels.
+pub(super) fn picture_json() -> String {
+    format!(r#"{{"created":1,"data":[{{"b64_json":"{PNG_64X48}"}}]}}"#)
 }
 
 /// A video of 64 × 64 pixels and 33 frames.
@@ -125,15 +130,7 @@ impl Bench {
     }
 
     fn command_on(&self, task: &str, dataset: &str, more: &str, arguments: &[&str]) -> Command {
-        let text = format!(
-            "name = \"s\"\n[model]\nid = \"m\"\ntask = \"{task}\"\n[endpoint]\nurl = \"{}\"\n\
-             [[variants]]\nname = \"v\"\n{dataset}\n{more}\n",
-            self.server.url
-        );
-        fs_err::write(self.sandbox.path().join("s.toml"), text).unwrap();
-        let mut command = self.sandbox.command(&["run", "s.toml"]);
-        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
+        command_at(&self.server.url, &self.sandbox, task, dataset, more, arguments)
     }
 
     /// The last `count` requests for pictures: those after the warm-up.
@@ -141,6 +138,25 @@ impl Bench {
         let mut posts = self.server.calls("POST", "/v1/");
         posts.split_off(posts.len() - count)
     }
+}
+
+/// The binary on a scenario for model `m` at `url`, written to the folder.
+pub(super) fn command_at(
+    url: &str,
+    sandbox: &Sandbox,
+    task: &str,
+    dataset: &str,
+    more: &str,
+    arguments: &[&str],
+) -> Command {
+    let text = format!(
+        "name = \"s\"\n[model]\nid = \"m\"\ntask = \"{task}\"\n[endpoint]\nurl = \"{url}\"\n\
+         [[variants]]\nname = \"v\"\n{dataset}\n{more}\n"
+    );
+    fs_err::write(sandbox.path().join("s.toml"), text).unwrap();
+    let mut command = sandbox.command(&["run", "s.toml"]);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
 }
 
 /// What a run of the binary left.

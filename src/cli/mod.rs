@@ -1,8 +1,20 @@
 //! What can be typed; no behaviour.
 
+mod bench;
+mod compare;
+mod convert;
+mod history;
+mod report;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use bench::BenchArgs;
+pub use compare::{BaselineArgs, CompareArgs, GateArgs};
+pub use convert::{ExportArgs, ImportArgs};
+pub use history::HistoryArgs;
+pub use report::{DashboardArgs, ReportArgs};
 
 /// Says how fast an image or video model server is.
 #[derive(Debug, Parser)]
@@ -47,6 +59,24 @@ pub enum Command {
     Validate(ScenarioArgs),
     /// Print every resolved value of a scenario with the layer it came from.
     Explain(ExplainArgs),
+    /// Carry out one run without a scenario file, with the flags of vLLM-Omni's serving benchmark.
+    Bench(BenchArgs),
+    /// Render stored results, without running anything.
+    Report(ReportArgs),
+    /// Rewrite the generated parts of a scenario's page.
+    Dashboard(DashboardArgs),
+    /// Say whether two stored results differ.
+    Compare(CompareArgs),
+    /// Keep results as a baseline.
+    Baseline(BaselineArgs),
+    /// Judge results against a baseline.
+    Gate(GateArgs),
+    /// Keep summaries in a database, and look at them over time.
+    History(HistoryArgs),
+    /// Turn a foreign file into a scenario.
+    Import(ImportArgs),
+    /// Write results in a foreign format.
+    Export(ExportArgs),
     /// Write a commented scenario to start from.
     Init(InitArgs),
     /// Print the JSON Schema of a file format.

@@ -1,0 +1,1 @@
+//! Two sets of records → differences with intervals. Pure.

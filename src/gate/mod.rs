@@ -1,0 +1,1 @@
+//! Summaries and a baseline → a verdict. Pure.

@@ -1,0 +1,1 @@
+//! Summaries in SQLite, and back.

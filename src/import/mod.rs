@@ -1,0 +1,1 @@
+//! Foreign files → a scenario and a baseline.

@@ -1,0 +1,1 @@
+//! Two folders of media → how alike they are.
