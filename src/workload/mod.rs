@@ -8,6 +8,7 @@ mod fields;
 mod images;
 mod load;
 mod pyrandom;
+mod references;
 mod request;
 mod sample;
 mod seed;
