@@ -184,26 +184,28 @@ impl Stream {
     pub(super) fn panned_frame(&self, index: u32) -> Vec<u8> {
         let motion = if (index / PAN_LENGTH).is_multiple_of(2) { PAN } else { -PAN };
         let mut bits = predicted_slice(index);
-        let mut skipped = 0;
-        for row in 0..self.rows {
-            for column in 0..self.columns {
-                if row > 0 && column > 0 {
-                    skipped += 1;
-                    continue;
-                }
-                bits.ue(skipped); // mb_skip_run
-                skipped = 0;
-                bits.ue(0); // mb_type P_L0_16x16
-                bits.se(if row == 0 && column == 0 { motion } else { 0 }); // mvd_l0, horizontal
-                bits.se_zero(); // and vertical
-                bits.ue(0); // coded_block_pattern: no residual
-            }
+        for column in 0..self.columns {
+            moved(&mut bits, 0, if column == 0 { motion } else { 0 });
         }
-        if skipped > 0 {
-            bits.ue(skipped);
+        let others = self.columns - 1;
+        for row in 1..self.rows {
+            // the rest of the row above, unless it was the first
+            moved(&mut bits, if row > 1 { others } else { 0 }, 0);
+        }
+        if self.rows > 1 && others > 0 {
+            bits.ue(others); // mb_skip_run
         }
         unit(0x41, bits)
     }
+}
+
+/// A macroblock that is copied from another place of the frame before, after a run of skipped ones.
+fn moved(bits: &mut Bits, skipped: u32, difference: i16) {
+    bits.ue(skipped); // mb_skip_run
+    bits.ue(0); // mb_type P_L0_16x16
+    bits.se(difference); // mvd_l0, horizontal
+    bits.se_zero(); // and vertical
+    bits.ue(0); // coded_block_pattern: no residual
 }
 
 /// The beginning of a P slice.

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::clips::{self, Clips};
 use super::fields::{Fields, or_shape};
 use super::images::Images;
+use super::references::{Destination, References};
 use super::seed::request_seed;
-use super::{Class, Dataset, Origin, Request, Shape, images, sample};
+use super::{Class, Dataset, Origin, Reference, Request, Shape, images, sample};
 use crate::catalog::Task;
 use crate::scenario::model::{OnShort, RequestSeed};
 use crate::units::{PixelSize, SafeName};
@@ -18,6 +20,7 @@ use crate::units::{PixelSize, SafeName};
 pub struct Data {
     sets: IndexMap<String, Set>,
     images: Images,
+    clips: Clips,
 }
 
 /// One dataset with its rows.
@@ -34,6 +37,8 @@ pub(super) struct Set {
 pub(super) struct Row {
     pub(super) number: usize,
     pub(super) fields: Fields,
+    /// Reference media that the row itself names.
+    pub(super) references: References,
 }
 
 /// Which requests of a dataset, and what the matrix puts over them.
@@ -81,7 +86,7 @@ pub(crate) struct Extra<'a> {
 
 impl Data {
     pub(super) fn new(sets: IndexMap<String, Set>) -> Self {
-        Self { sets, images: Images::default() }
+        Self { sets, images: Images::default(), clips: Clips::default() }
     }
 
     /// The dataset of that name.
@@ -107,7 +112,7 @@ impl Data {
     /// The same, where `gaps` gives fields that rows leave open.
     pub(crate) fn requests_with(&self, name: &str, selection: &Selection, gaps: &Fields) -> Vec<Request> {
         let Some(set) = self.sets.get(name) else { return Vec::new() };
-        let maker = Maker { set, images: &self.images, selection, gaps };
+        let maker = Maker { set, images: &self.images, clips: &self.clips, selection, gaps };
         let mut ids = HashSet::new();
         let rows = set.drawn(selection);
         rows.into_iter()
@@ -133,7 +138,7 @@ impl Data {
         extra: Extra<'_>,
     ) -> Vec<Request> {
         let Some(set) = self.sets.get(name) else { return Vec::new() };
-        let maker = Maker { set, images: &self.images, selection, gaps };
+        let maker = Maker { set, images: &self.images, clips: &self.clips, selection, gaps };
         rows.iter()
             .filter_map(|position| set.rows.get(*position))
             .enumerate()
@@ -183,6 +188,22 @@ impl Data {
             .map(|row| images::size(media, shape(&row.fields, selection, gaps)))
             .max_by_key(|(width, height)| (*width).max(*height))
     }
+
+    /// Why the reference videos of a selection cannot be made.
+    pub(crate) fn unmakeable_video(&self, name: &str, selection: &Selection, gaps: &Fields) -> Option<String> {
+        let set = self.sets.get(name)?;
+        let media = set.dataset.videos?;
+        let made = set.rows.iter().filter(|row| row.references.videos.is_empty());
+        made.into_iter().find_map(|row| clips::fault(media, shape(&row.fields, selection, gaps)))
+    }
+
+    /// Rows that cannot be sent to an endpoint because of their media, by position, with the reason.
+    pub(crate) fn misrouted(&self, name: &str, destination: Destination<'_>) -> Option<(usize, String)> {
+        let set = self.sets.get(name)?;
+        set.rows.iter().enumerate().find_map(|(position, row)| {
+            Some((position, destination.fault(&set.dataset, &row.references, &row.fields)?))
+        })
+    }
 }
 
 impl Set {
@@ -205,6 +226,7 @@ impl Set {
 struct Maker<'a> {
     set: &'a Set,
     images: &'a Images,
+    clips: &'a Clips,
     selection: &'a Selection,
     gaps: &'a Fields,
 }
@@ -236,12 +258,17 @@ impl Maker<'_> {
             n: fields.n.or(gaps.n),
             seed: fields.seed.or(derived).or(gaps.seed),
             fields: fields.other.clone(),
-            images: self.images.of(set.dataset.images, shape),
-            videos: Vec::new(),
+            images: own_or(&row.references.images, || self.images.of(set.dataset.images, shape)),
+            videos: own_or(&row.references.videos, || self.clips.of(set.dataset.videos, shape)),
             slo_ms: fields.slo_ms,
             timestamp_s: fields.timestamp_s,
         }
     }
+}
+
+/// What a row names itself, else what is made for it.
+fn own_or(own: &[Reference], made: impl FnOnce() -> Vec<Reference>) -> Vec<Reference> {
+    if own.is_empty() { made() } else { own.to_vec() }
 }
 
 /// The matrix goes over the row, the row over the gaps.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::canonical::short_hash;
 use super::data::{Data, Row, Set};
 use super::fields::{Fields, Scope};
-use super::{Dataset, Facts, InputMedia, Origin, WeightedProfile, trace};
+use super::references::References;
+use super::{Dataset, Facts, InputMedia, Origin, WeightedProfile, clips, trace};
 use crate::catalog::Task;
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
@@ -69,6 +70,7 @@ impl Loader<'_> {
         let before = self.problems.len();
         let surround = self.surround();
         let images = self.images();
+        let videos = clips::read(self.written.videos.as_ref(), self.task, &self.at.key("videos"), self.problems);
         let source = self.source()?;
         let Parts { origin, rows, mut facts, notes, other_keys } = match source {
             Source::Random => {
@@ -96,6 +98,7 @@ impl Loader<'_> {
                 "rows": rows.iter().map(|row| serde_json::to_value(&row.fields).unwrap_or_default()).collect::<Vec<_>>(),
                 "negative_prompt": negative_prompt,
                 "images": images.map(|images| json!([images.count, images.width, images.height])),
+                "videos": videos,
                 "request_seed": surround.request_seed,
             }),
         );
@@ -108,6 +111,7 @@ impl Loader<'_> {
             defaults: self.written.defaults.clone(),
             overrides: self.written.overrides.clone(),
             images,
+            videos,
             request_seed: surround.request_seed,
             facts,
         };
@@ -173,10 +177,10 @@ impl Loader<'_> {
         let images = InputMedia { count: written.count.unwrap_or(1), width: written.width, height: written.height };
         let at = self.at.key("images");
         match self.task {
-            Some(task) if !needed => {
+            Some(task) if !task.takes_image() => {
                 self.problems.push(Problem::key(at.clone(), format!("task `{task}` takes no reference images")));
             }
-            Some(task) if images.count == 0 => {
+            Some(task) if needed && images.count == 0 => {
                 let message = format!("task `{task}` needs at least one reference image");
                 self.problems.push(Problem::value(at.key("count"), message));
             }
@@ -220,7 +224,7 @@ impl Loader<'_> {
                 );
             }
             weighted.push(WeightedProfile { fields: profile.fields.clone(), weight });
-            rows.push(Row { number, fields });
+            rows.push(Row { number, fields, references: References::default() });
         }
         if weighted.iter().all(|profile| profile.weight == 0.0) {
             let message = "every weight is 0, so no profile could be drawn";
@@ -272,7 +276,11 @@ impl Loader<'_> {
             hash: String::new(),
         };
         let on_short = self.written.on_short.unwrap_or(OnShort::Truncate);
-        let rows = trace.rows.into_iter().map(|row| Row { number: row.number, fields: row.fields }).collect();
+        let rows = trace
+            .rows
+            .into_iter()
+            .map(|row| Row { number: row.number, fields: row.fields, references: References::default() })
+            .collect();
         let origin = Origin::Trace { files: trace.files, on_short };
         Some(Parts { origin, rows, facts, notes, other_keys: trace.other_keys })
     }

@@ -2,6 +2,7 @@
 //! it names. Out: [`Request`]s, a pure function of dataset, seed and count. Sends nothing.
 
 mod canonical;
+mod clips;
 mod data;
 mod dataset;
 mod fields;
@@ -17,10 +18,11 @@ mod trace;
 pub(crate) use canonical::short_hash;
 pub use data::{Data, Selection};
 pub(crate) use data::{Extra, Tally};
-pub use dataset::{Dataset, Facts, InputMedia, Origin, WeightedProfile};
+pub use dataset::{Dataset, Facts, InputMedia, InputVideo, Origin, WeightedProfile};
 pub(crate) use fields::{Fields, Scope, brief};
 pub(crate) use load::LARGEST_IMAGE_SIDE;
 pub use load::load;
 pub use pyrandom::PyRandom;
+pub(crate) use references::{Destination, LARGEST_TEXT_PART, Part, Routing, check_link, is_link_field};
 pub use request::{Class, Reference, Request, Shape};
 pub use seed::derive_seed;
