@@ -11,7 +11,7 @@ use super::{ids, keys, request_fields};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
 use crate::scenario::model::{Arrival, Restart, ServerMode};
-use crate::workload::{Class, Data, Dataset, Origin};
+use crate::workload::{Class, Data, Dataset, Destination, Origin};
 
 /// Who provides the servers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,10 +103,11 @@ fn used_datasets<'a>(input: &'a PlanInput<'_>, draft: &'a Draft) -> impl Iterato
     })
 }
 
-/// What the rows of traces rule out.
+/// What the rows of files rule out.
 fn check_data(input: &PlanInput<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
     for name in used_datasets(input, draft) {
-        let at = KeyPath::root().key("datasets").key(name).key("path");
+        let is_download = input.scenario.datasets.get(name).is_some_and(|dataset| dataset.url.is_some());
+        let at = KeyPath::root().key("datasets").key(name).key(if is_download { "url" } else { "path" });
         for variant in &draft.variants {
             let (api, allow_unknown) = (variant.endpoint.api, variant.endpoint.allow_unknown);
             for (key, place, value) in input.data.other_keys(name) {
@@ -120,6 +121,12 @@ fn check_data(input: &PlanInput<'_>, draft: &Draft, problems: &mut Vec<Problem>)
                     problem.message = format!("{place}: {}", problem.message);
                     add(problem, problems);
                 }
+            }
+            let destination =
+                Destination { api, model: &draft.model, task: draft.task, extra_body: &variant.endpoint.extra_body };
+            if let Some(fault) = input.data.misrouted(name, destination).filter(|_| api.can_do(draft.task)) {
+                let at = KeyPath::root().key("datasets").key(name);
+                add(Problem::value(at, fault), problems);
             }
         }
         if draft.rules.arrival == Arrival::Trace {

@@ -13,7 +13,7 @@ use crate::catalog::Task;
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::model::OnShort;
 use crate::units::Rate;
-use crate::workload::{Class, Dataset, Fields, LARGEST_IMAGE_SIDE, Origin, Selection, Tally};
+use crate::workload::{Class, Dataset, Fields, LARGEST_IMAGE_SIDE, Selection, Tally};
 
 /// A run with what the order of steps needs to know about it.
 pub(super) struct Made {
@@ -156,6 +156,10 @@ impl<'a> Maker<'a> {
             let hint = format!("give `images` a width and height of up to {LARGEST_IMAGE_SIDE}");
             add(Problem::value(at.clone(), message).hint(hint), problems);
         }
+        if let Some(message) = self.input.data.unmakeable_video(&dataset.name, selection, gaps) {
+            let hint = "give `videos` a width, height, num_frames and fps of their own";
+            add(Problem::value(at.clone(), message).hint(hint), problems);
+        }
         for row in self.input.data.rows(&dataset.name) {
             let resolution = row.other.contains_key("resolution") || gaps.other.contains_key("resolution");
             let sized = selection.size.is_some() || row.shape.width.is_some() || gaps.shape.width.is_some();
@@ -235,7 +239,7 @@ fn turns(count: usize, len: usize, at: usize) -> usize {
 
 /// How many of the asked requests a dataset has.
 fn available(dataset: &Dataset, asked: u64, arrivals: Arrivals, problems: &mut Vec<Problem>) -> Option<u64> {
-    let (Origin::Trace { on_short, .. }, Some(rows)) = (&dataset.origin, dataset.facts.rows) else {
+    let (Some(on_short), Some(rows)) = (dataset.origin.on_short(), dataset.facts.rows) else {
         return Some(asked);
     };
     if asked <= rows {

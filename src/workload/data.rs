@@ -32,13 +32,16 @@ pub(super) struct Set {
     pub(super) other_keys: IndexMap<String, (String, Value)>,
 }
 
-/// A profile or a row of a trace, with defaults and overrides in place.
+/// A profile or a row of a file, with defaults and overrides in place.
 #[derive(Debug)]
 pub(super) struct Row {
+    /// Position among the good and bad rows, from 0.
     pub(super) number: usize,
     pub(super) fields: Fields,
-    /// Reference media that the row itself names.
+    /// Images and videos of its own, in the place of synthetic ones.
     pub(super) references: References,
+    /// What identifies each of them.
+    pub(super) hashes: Vec<String>,
 }
 
 /// Which requests of a dataset, and what the matrix puts over them.
@@ -46,7 +49,7 @@ pub(super) struct Row {
 pub struct Selection {
     /// The model's task.
     pub task: Task,
-    /// How many requests; a trace that truncates gives fewer.
+    /// How many requests; data that is not cycled may give fewer.
     pub requests: u64,
     /// Traffic seed.
     pub seed: u64,
@@ -168,7 +171,7 @@ impl Data {
         tally
     }
 
-    /// Fields of trace rows beyond the known ones, each with the first place and value.
+    /// Fields of rows of files beyond the known ones, each with the first place and value.
     pub(crate) fn other_keys(&self, name: &str) -> impl Iterator<Item = (&str, &str, &Value)> {
         let keys = self.sets.get(name).map(|set| &set.other_keys);
         keys.into_iter().flatten().map(|(key, (place, value))| (key.as_str(), place.as_str(), value))
@@ -179,12 +182,13 @@ impl Data {
         self.sets.get(name).into_iter().flat_map(|set| set.rows.iter().map(|row| &row.fields))
     }
 
-    /// Width and height of the largest reference image of a selection; `None` without images.
+    /// Width and height of the largest synthetic reference image of a selection; `None` without any.
     pub(crate) fn largest_image(&self, name: &str, selection: &Selection, gaps: &Fields) -> Option<(u32, u32)> {
         let set = self.sets.get(name)?;
         let media = set.dataset.images?;
         set.rows
             .iter()
+            .filter(|row| row.references.images.is_empty())
             .map(|row| images::size(media, shape(&row.fields, selection, gaps)))
             .max_by_key(|(width, height)| (*width).max(*height))
     }
@@ -197,11 +201,13 @@ impl Data {
         made.into_iter().find_map(|row| clips::fault(media, shape(&row.fields, selection, gaps)))
     }
 
-    /// Rows that cannot be sent to an endpoint because of their media, by position, with the reason.
-    pub(crate) fn misrouted(&self, name: &str, destination: Destination<'_>) -> Option<(usize, String)> {
+    /// The first row or profile that cannot be sent to an endpoint as it is, with the reason.
+    pub(crate) fn misrouted(&self, name: &str, destination: Destination<'_>) -> Option<String> {
         let set = self.sets.get(name)?;
-        set.rows.iter().enumerate().find_map(|(position, row)| {
-            Some((position, destination.fault(&set.dataset, &row.references, &row.fields)?))
+        let kind = if matches!(set.dataset.origin, Origin::Random { .. }) { "profile" } else { "row" };
+        set.rows.iter().find_map(|row| {
+            let fault = destination.fault(&set.dataset, &row.references, &row.fields)?;
+            Some(format!("{kind} {}: {fault}", row.number + 1))
         })
     }
 }
@@ -215,9 +221,11 @@ impl Set {
                 let weights: Vec<f64> = profiles.iter().map(|profile| profile.weight).collect();
                 sample::draw(&weights, *sampling, selection.seed, asked)
             }
-            Origin::Trace { on_short: OnShort::Cycle, .. } => (0..self.rows.len()).cycle().take(asked).collect(),
-            Origin::Trace { on_short: OnShort::Error | OnShort::Truncate, .. } => {
-                (0..self.rows.len()).take(asked).collect()
+            Origin::Trace { on_short, .. } | Origin::Custom { on_short, .. } | Origin::Vbench { on_short, .. } => {
+                match on_short {
+                    OnShort::Cycle => (0..self.rows.len()).cycle().take(asked).collect(),
+                    OnShort::Error | OnShort::Truncate => (0..self.rows.len()).take(asked).collect(),
+                }
             }
         }
     }

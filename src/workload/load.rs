@@ -1,13 +1,16 @@
-//! Scenario datasets → [`Data`]: settings resolved, profiles typed, traces read, everything hashed.
+//! Scenario datasets → [`Data`]: settings resolved, profiles typed, files read, everything hashed.
 
 use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 use super::canonical::short_hash;
 use super::data::{Data, Row, Set};
-use super::fields::{Fields, Scope};
+use super::files::{self, DataFile};
+use super::intake::{Intake, Surround};
 use super::references::References;
-use super::{Dataset, Facts, InputMedia, Origin, WeightedProfile, clips, trace};
+use super::remote::{self, Remote, Sources, is_sha256};
+use super::vbench::Gathered;
+use super::{Dataset, Facts, InputMedia, Origin, clips, custom, synthetic, trace, vbench};
 use crate::catalog::Task;
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
@@ -15,15 +18,18 @@ use crate::scenario::model::{self, OnShort, RequestSeed, Source};
 
 /// Largest side of a synthetic picture; larger ones would be work for the client, not the server.
 pub(crate) const LARGEST_IMAGE_SIDE: u32 = 8192;
+/// More lines about the rows of a dataset would bury the others.
+const MOST_LINES: usize = 10;
 
-/// Resolves every dataset of a scenario and reads the files it names. Problems of all datasets are
-/// reported together; those of a trace carry file and line in the message.
-pub fn load(scenario: &Scenario) -> Result<Data, Vec<Problem>> {
+/// Resolves every dataset of a scenario and reads the files it names; `sources` says where its
+/// downloads lie. Problems of all datasets are reported together; those of rows carry file and line
+/// in the message.
+pub fn load(scenario: &Scenario, sources: &Sources) -> Result<Data, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut sets = IndexMap::new();
     for (name, written) in &scenario.datasets {
         let at = KeyPath::root().key("datasets").key(name);
-        let mut loader = Loader { name, written, at, task: scenario.model.task, problems: &mut problems };
+        let mut loader = Loader { name, written, at, task: scenario.model.task, sources, problems: &mut problems };
         if let Some(set) = loader.load() {
             sets.insert(name.clone(), set);
         }
@@ -36,6 +42,7 @@ struct Loader<'a> {
     written: &'a model::Dataset,
     at: KeyPath,
     task: Option<Task>,
+    sources: &'a Sources,
     problems: &'a mut Vec<Problem>,
 }
 
@@ -48,19 +55,6 @@ struct Parts {
     other_keys: IndexMap<String, (String, Value)>,
 }
 
-/// What is laid around the fields of every profile or row.
-struct Surround {
-    defaults: Fields,
-    overrides: Fields,
-    request_seed: RequestSeed,
-}
-
-impl Surround {
-    fn complete(&self, fields: Fields) -> Fields {
-        fields.or(&self.defaults).replaced_by(&self.overrides)
-    }
-}
-
 impl Loader<'_> {
     fn problem(&mut self, key: &str, message: impl Into<String>) {
         self.problems.push(Problem::value(self.at.key(key), message));
@@ -69,24 +63,21 @@ impl Loader<'_> {
     fn load(&mut self) -> Option<Set> {
         let before = self.problems.len();
         let surround = self.surround();
-        let images = self.images();
-        let videos = clips::read(self.written.videos.as_ref(), self.task, &self.at.key("videos"), self.problems);
+        let mut images = self.images();
+        let mut videos = clips::read(self.written.videos.as_ref(), self.task, &self.at.key("videos"), self.problems);
         let source = self.source()?;
-        let Parts { origin, rows, mut facts, notes, other_keys } = match source {
-            Source::Random => {
-                self.refuse_keys_of_traces();
-                self.random(&surround)
-            }
-            Source::Trace => {
-                self.refuse_keys_of_profiles();
-                self.trace(&surround)?
-            }
-            Source::Vbench | Source::Custom => {
-                let source = if source == Source::Vbench { "vbench" } else { "custom" };
-                self.problem("source", format!("`source = \"{source}\"` is not available in this version"));
-                return None;
-            }
+        self.refuse_keys_of_others(source);
+        let Parts { origin, rows, mut facts, mut notes, other_keys } = match source {
+            Source::Random => self.random(&surround),
+            Source::Trace | Source::Custom | Source::Vbench => self.rows_of_files(source, &surround)?,
         };
+        if source != Source::Random {
+            let without =
+                |lacks: fn(&References) -> bool| (rows.iter().filter(|row| lacks(&row.references)).count(), rows.len());
+            let (no_image, no_video) = (without(|own| own.images.is_empty()), without(|own| own.videos.is_empty()));
+            self.own_media("image", self.written.images.is_some(), &mut images, no_image, &mut notes);
+            self.own_media("video", self.written.videos.is_some(), &mut videos, no_video, &mut notes);
+        }
         if self.problems.len() > before {
             return None;
         }
@@ -95,7 +86,7 @@ impl Loader<'_> {
             "omni-bench dataset v1",
             &json!({
                 "origin": hashed_origin(&origin),
-                "rows": rows.iter().map(|row| serde_json::to_value(&row.fields).unwrap_or_default()).collect::<Vec<_>>(),
+                "rows": rows.iter().map(hashed_row).collect::<Vec<_>>(),
                 "negative_prompt": negative_prompt,
                 "images": images.map(|images| json!([images.count, images.width, images.height])),
                 "videos": videos,
@@ -128,23 +119,14 @@ impl Loader<'_> {
         }
         self.problems.push(
             Problem::value(self.at.key("source"), format!("dataset `{}` does not say what `path` holds", self.name))
-                .hint("write `source = \"trace\"`"),
+                .hint("write `source = \"trace\"`, `\"custom\"` or `\"vbench\"`"),
         );
         None
     }
 
-    /// Reads a table of fields and reports what is wrong with it.
-    fn table(&mut self, at: &KeyPath, table: &IndexMap<String, Value>) -> Fields {
-        let (fields, faults) = Fields::read(table, Scope::Table);
-        for fault in faults {
-            self.problems.push(Problem::value(at.key(fault.key), fault.message));
-        }
-        fields
-    }
-
     fn surround(&mut self) -> Surround {
-        let mut defaults = self.table(&self.at.key("defaults"), &self.written.defaults);
-        let overrides = self.table(&self.at.key("override"), &self.written.overrides);
+        let mut defaults = synthetic::table(&self.at.key("defaults"), &self.written.defaults, self.problems);
+        let overrides = synthetic::table(&self.at.key("override"), &self.written.overrides, self.problems);
         let request_seed = match self.written.request_seed {
             Some(policy) => policy,
             // a default fills gaps, also that of the seed
@@ -201,114 +183,186 @@ impl Loader<'_> {
         Some(images)
     }
 
-    fn random(&mut self, surround: &Surround) -> Parts {
-        let alone = [model::Profile { weight: None, fields: IndexMap::new() }];
-        let profiles = if self.written.profiles.is_empty() { &alone[..] } else { &self.written.profiles };
-        let at = self.at.key("profiles");
-        let mut rows = Vec::new();
-        let mut weighted = Vec::new();
-        for (number, profile) in profiles.iter().enumerate() {
-            let at = at.index(number);
-            let weight = profile.weight.unwrap_or(1.0);
-            if !(weight.is_finite() && weight >= 0.0) {
-                let message = format!("weight `{weight}` is not a number of at least 0");
-                self.problems.push(Problem::value(at.key("weight"), message));
-            }
-            let fields = self.table(&at, &profile.fields);
-            let fields = surround.complete(fields);
-            if let Some((given, missing)) = fields.lone_side() {
-                let at = if self.written.profiles.is_empty() { self.at.key("defaults") } else { at };
-                self.problems.push(
-                    Problem::value(at.key(given), format!("`{given}` needs `{missing}`"))
-                        .hint("give both sides, or neither for the server's own size"),
-                );
-            }
-            weighted.push(WeightedProfile { fields: profile.fields.clone(), weight });
-            rows.push(Row { number, fields, references: References::default() });
+    /// Media of the rows' own against synthetic ones, which fill in only where that was asked for.
+    fn own_media<T>(
+        &mut self,
+        kind: &str,
+        is_written: bool,
+        media: &mut Option<T>,
+        (without, rows): (usize, usize),
+        notes: &mut Vec<String>,
+    ) {
+        if is_written || media.is_none() {
+            return;
         }
-        if weighted.iter().all(|profile| profile.weight == 0.0) {
-            let message = "every weight is 0, so no profile could be drawn";
-            self.problems.push(Problem::value(at.index(0).key("weight"), message));
-        }
-        let sampling = self.written.sampling.unwrap_or_default();
-        Parts {
-            origin: Origin::Random { profiles: weighted, sampling },
-            rows,
-            facts: Facts::default(),
-            notes: Vec::new(),
-            other_keys: IndexMap::new(),
+        if without == 0 {
+            *media = None;
+        } else if without == rows {
+            notes.push(format!("dataset `{}`: its rows name no {kind}, so that synthetic ones are sent", self.name));
+        } else {
+            let message = format!("{without} of {rows} rows of dataset `{}` name no {kind}", self.name);
+            let hint = format!("give every row one, or write `{kind}s = {{}}` for synthetic ones in their place");
+            self.problems.push(Problem::value(self.at.key(self.data_key()), message).hint(hint));
         }
     }
 
-    fn trace(&mut self, surround: &Surround) -> Option<Parts> {
-        let Some(paths) = &self.written.path else {
-            self.problem("path", format!("dataset `{}` needs the `path` of its trace", self.name));
+    fn random(&mut self, surround: &Surround) -> Parts {
+        let (origin, rows) = synthetic::read(self.written, &self.at, surround, self.problems);
+        Parts { origin, rows, facts: Facts::default(), notes: Vec::new(), other_keys: IndexMap::new() }
+    }
+
+    fn rows_of_files(&mut self, source: Source, surround: &Surround) -> Option<Parts> {
+        if let Some(wanted) = self.written.sha256.as_ref().filter(|wanted| !is_sha256(wanted)) {
+            self.problem("sha256", format!("`{wanted}` is not a SHA-256 checksum of 64 hex digits"));
             return None;
-        };
-        let replaced = std::cell::Cell::new(0_u64);
-        let complete = |row: Fields| {
-            let filled = row.or(&surround.defaults);
-            let fields = filled.clone().replaced_by(&surround.overrides);
-            if let Some((given, missing)) = fields.lone_side() {
-                return Err(format!("`{given}` needs `{missing}`"));
-            }
-            if fields.prompt.is_none() {
-                return Err("the row has no `prompt`".to_owned());
-            }
-            replaced.set(replaced.get() + u64::from(fields != filled));
-            Ok(fields)
-        };
-        let trace = match trace::load(&paths.0, complete) {
-            Ok(trace) => trace,
-            Err(messages) => {
-                for message in messages {
-                    self.problem("path", message);
-                }
+        }
+        let download = match remote::of_dataset(self.written, &self.at, self.task) {
+            Ok(Some((key, remote))) => Some(self.downloaded(key, &remote)?),
+            Ok(None) => None,
+            Err(problem) => {
+                self.problems.push(problem);
                 return None;
             }
         };
-        self.check_sha256(&trace.sha256);
-        let notes = self.notes(&trace, replaced.get());
-        let facts = Facts {
-            rows: Some(trace.rows.len() as u64),
-            bad_rows: trace.bad.len() as u64,
-            sha256: Some(trace.sha256),
-            hash: String::new(),
+        let mut intake = Intake::new(surround, self.task);
+        let read = match source {
+            Source::Vbench => self.vbench(download, &mut intake).map(|gathered| (gathered, 0)),
+            _ => self.table(source, download, &mut intake),
         };
-        let on_short = self.written.on_short.unwrap_or(OnShort::Truncate);
-        let rows = trace
-            .rows
-            .into_iter()
-            .map(|row| Row { number: row.number, fields: row.fields, references: References::default() })
-            .collect();
-        let origin = Origin::Trace { files: trace.files, on_short };
-        Some(Parts { origin, rows, facts, notes, other_keys: trace.other_keys })
+        let (gathered, comments) = match read {
+            Ok(read) => read,
+            Err(messages) => {
+                let key = self.data_key();
+                messages.into_iter().for_each(|message| self.problem(key, message));
+                return None;
+            }
+        };
+        self.finish(source, intake, gathered, comments)
     }
 
-    fn notes(&self, trace: &trace::Trace, replaced: u64) -> Vec<String> {
-        /// More lines would bury the others.
-        const MOST: usize = 10;
+    /// The downloaded file, or a problem with the key that asks for it.
+    fn downloaded(&mut self, key: &'static str, remote: &Remote) -> Option<DataFile> {
+        let message = match self.sources.get(self.name) {
+            Some(Ok(path)) => match DataFile::downloaded(path, remote) {
+                Ok(file) => return Some(file),
+                Err(message) => message,
+            },
+            Some(Err(reason)) => format!("`{remote}` could not be downloaded: {reason}"),
+            None => {
+                let message = format!("dataset `{}` would be downloaded from `{remote}`", self.name);
+                let hint = format!("write `allow_download = true` under `{}`, or give a local `path`", self.at);
+                self.problems.push(Problem::value(self.at.key(key), message).hint(hint));
+                return None;
+            }
+        };
+        self.problem(key, message);
+        None
+    }
+
+    fn table(
+        &self,
+        source: Source,
+        download: Option<DataFile>,
+        intake: &mut Intake<'_>,
+    ) -> Result<(Gathered, u64), Vec<String>> {
+        let files = match (download, &self.written.path) {
+            (Some(file), _) => vec![file],
+            (None, Some(paths)) => files::read_all(&paths.0)?,
+            (None, None) => return Err(vec![format!("dataset `{}` needs the `path` of its data", self.name)]),
+        };
+        let comments = match source {
+            Source::Trace => trace::read(&files, intake),
+            _ => custom::read(&files, intake)?,
+        };
+        let sha256 = files::sha256(files.iter().map(|file| file.bytes.as_slice()));
+        Ok((Gathered { files: files.into_iter().map(|file| file.shown).collect(), sha256 }, comments))
+    }
+
+    fn vbench(&self, download: Option<DataFile>, intake: &mut Intake<'_>) -> Result<Gathered, Vec<String>> {
+        let pictures = self.task.is_some_and(Task::needs_image);
+        let read = match (download, &self.written.path) {
+            (Some(file), _) => vbench::list(&file, pictures, intake),
+            (None, Some(model::PathList(paths))) => match paths.as_slice() {
+                [path] => vbench::local(path.as_ref(), pictures, intake),
+                _ => Err("a vbench dataset is one list or one folder".to_owned()),
+            },
+            (None, None) => Err(format!("dataset `{}` needs the `path` of its data", self.name)),
+        };
+        read.map_err(|message| vec![message])
+    }
+
+    /// Rows as read → what is kept of them, or what is wrong with them.
+    fn finish(&mut self, source: Source, intake: Intake<'_>, read: Gathered, comments: u64) -> Option<Parts> {
+        let Intake { rows, bad, other_keys, replaced, .. } = intake;
+        let key = self.data_key();
+        if source == Source::Custom {
+            self.refuse_rows(key, &bad);
+        }
+        if rows.is_empty() {
+            // for a custom dataset the rows have been told already
+            if source != Source::Custom || bad.is_empty() {
+                let first = bad.first().map_or_else(String::new, |bad| format!("; {bad}"));
+                self.problem(key, format!("`{}` has no row that can be read{first}", read.files.join("`, `")));
+            }
+            return None;
+        }
+        self.check_sha256(&read.sha256);
+        let mut notes = self.notes_on_bad_rows(&bad, rows.len());
+        if replaced > 0 {
+            let all = rows.len();
+            notes.push(format!("dataset `{}`: `override` changed {replaced} of {all} rows", self.name));
+        }
+        let facts = Facts {
+            rows: Some(rows.len() as u64),
+            bad_rows: bad.len() as u64,
+            comments,
+            sha256: Some(read.sha256),
+            hash: String::new(),
+        };
+        let on_short = self.written.on_short;
+        let files = read.files;
+        let origin = match source {
+            Source::Trace => Origin::Trace { files, on_short: on_short.unwrap_or(OnShort::Truncate) },
+            Source::Vbench => Origin::Vbench { files, on_short: on_short.unwrap_or(OnShort::Cycle) },
+            _ => Origin::Custom { files, on_short: on_short.unwrap_or(OnShort::Cycle) },
+        };
+        Some(Parts { origin, rows, facts, notes, other_keys })
+    }
+
+    /// The key that names the data.
+    const fn data_key(&self) -> &'static str {
+        match (&self.written.url, &self.written.path) {
+            (Some(_), _) => "url",
+            (None, Some(_)) => "path",
+            (None, None) if matches!(self.written.source, Some(Source::Vbench)) => "source",
+            (None, None) => "path",
+        }
+    }
+
+    fn refuse_rows(&mut self, key: &str, bad: &[String]) {
+        for message in bad.iter().take(MOST_LINES) {
+            self.problem(key, message);
+        }
+        if let Some(more) = bad.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
+            self.problem(key, format!("and {more} more rows of dataset `{}`", self.name));
+        }
+    }
+
+    fn notes_on_bad_rows(&self, bad: &[String], good: usize) -> Vec<String> {
         let mut notes = Vec::new();
-        if !trace.bad.is_empty() {
-            let rows = trace.rows.len() + trace.bad.len();
-            notes.push(format!("dataset `{}`: {} of {rows} rows were left out", self.name, trace.bad.len()));
-            notes.extend(trace.bad.iter().take(MOST).map(|bad| format!("  {bad}")));
-            if let Some(more) = trace.bad.len().checked_sub(MOST).filter(|more| *more > 0) {
+        if !bad.is_empty() {
+            let rows = good + bad.len();
+            notes.push(format!("dataset `{}`: {} of {rows} rows were left out", self.name, bad.len()));
+            notes.extend(bad.iter().take(MOST_LINES).map(|bad| format!("  {bad}")));
+            if let Some(more) = bad.len().checked_sub(MOST_LINES).filter(|more| *more > 0) {
                 notes.push(format!("  and {more} more"));
             }
-        }
-        if replaced > 0 {
-            let rows = trace.rows.len();
-            notes.push(format!("dataset `{}`: `override` changed {replaced} of {rows} rows", self.name));
         }
         notes
     }
 
     fn check_sha256(&mut self, found: &str) {
-        let Some(wanted) = &self.written.sha256 else { return };
-        if wanted.len() != 64 || !wanted.chars().all(|c| c.is_ascii_hexdigit()) {
-            self.problem("sha256", format!("`{wanted}` is not a SHA-256 checksum of 64 hex digits"));
-        } else if !wanted.eq_ignore_ascii_case(found) {
+        if self.written.sha256.as_ref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(found)) {
             self.problems.push(
                 Problem::value(self.at.key("sha256"), "the data is not what this checksum stands for")
                     .hint(format!("the data's checksum is `{found}`")),
@@ -316,27 +370,37 @@ impl Loader<'_> {
         }
     }
 
-    fn refuse_keys_of_traces(&mut self) {
+    /// Refuses keys that would have no effect under a source.
+    fn refuse_keys_of_others(&mut self, source: Source) {
         let written = self.written;
-        let given = [
+        let of_files = [
             ("path", written.path.is_some()),
+            ("url", written.url.is_some()),
             ("sha256", written.sha256.is_some()),
             ("on_short", written.on_short.is_some()),
+            ("allow_download", written.allow_download == Some(true)),
         ];
-        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
-            self.problems.push(Problem::key(self.at.key(key), format!("a random dataset has no `{key}`")));
+        let of_profiles = [("profiles", !written.profiles.is_empty()), ("sampling", written.sampling.is_some())];
+        let (keys, owner, hint) = match source {
+            Source::Random => (&of_files[..], "a random dataset", None),
+            Source::Trace => (&of_profiles[..], "a trace", Some("a trace's")),
+            Source::Custom => (&of_profiles[..], "a custom dataset", Some("its")),
+            Source::Vbench => (&of_profiles[..], "a vbench dataset", Some("its")),
+        };
+        for (key, _) in keys.iter().filter(|(_, given)| *given) {
+            let mut problem = Problem::key(self.at.key(*key), format!("{owner} has no `{key}`"));
+            if let Some(whose) = hint {
+                problem = problem.hint(format!("{whose} rows say what is sent; `defaults` fill their gaps"));
+            }
+            self.problems.push(problem);
         }
     }
+}
 
-    fn refuse_keys_of_profiles(&mut self) {
-        let given = [("profiles", !self.written.profiles.is_empty()), ("sampling", self.written.sampling.is_some())];
-        for (key, _) in given.into_iter().filter(|(_, given)| *given) {
-            self.problems.push(
-                Problem::key(self.at.key(key), format!("a trace has no `{key}`"))
-                    .hint("a trace's rows say what is sent; `defaults` fill their gaps"),
-            );
-        }
-    }
+/// What of a row decides its requests; media only where a row has some, so that other hashes stay.
+fn hashed_row(row: &Row) -> Value {
+    let fields = serde_json::to_value(&row.fields).unwrap_or_default();
+    if row.hashes.is_empty() { fields } else { json!([fields, row.hashes]) }
 }
 
 /// What of the origin decides the requests, beyond the rows themselves; paths do not.
@@ -347,5 +411,7 @@ fn hashed_origin(origin: &Origin) -> Value {
             json!({ "source": "random", "weights": weights, "sampling": sampling })
         }
         Origin::Trace { on_short, .. } => json!({ "source": "trace", "on_short": on_short }),
+        Origin::Custom { on_short, .. } => json!({ "source": "custom", "on_short": on_short }),
+        Origin::Vbench { on_short, .. } => json!({ "source": "vbench", "on_short": on_short }),
     }
 }

@@ -27,7 +27,7 @@ impl AsRef<[u8]> for Shared {
 }
 
 /// The reference that `text` names, with what it is.
-pub(super) fn read(text: &str, base: &Path, wanted: Option<Kind>) -> Result<(Kind, Reference), String> {
+pub(super) fn read(text: &str, base: Option<&Path>, wanted: Option<Kind>) -> Result<(Kind, Reference), String> {
     let path = resolve(text, base)?;
     let bytes = bytes(text, &path)?;
     let found = recognise(&bytes, wanted).map_err(|reason| format!("`{text}` cannot be sent: {reason}"))?;
@@ -35,15 +35,13 @@ pub(super) fn read(text: &str, base: &Path, wanted: Option<Kind>) -> Result<(Kin
     Ok((found.kind, reference(bytes, found, &name)))
 }
 
-/// The file behind a name, with every link followed.
-fn resolve(text: &str, base: &Path) -> Result<PathBuf, String> {
+/// The file behind a name, with every link followed; a relative one does not leave `base`.
+fn resolve(text: &str, base: Option<&Path>) -> Result<PathBuf, String> {
     let written = Path::new(text);
     if text.trim().is_empty() || text.contains('\0') {
         return Err("a path is empty or holds a zero byte".to_owned());
     }
-    if written.is_absolute() {
-        return real(written, text);
-    }
+    let Some(base) = base.filter(|_| !written.is_absolute()) else { return real(written, text) };
     let leaves = || format!("`{text}` leads out of the folder of the file that names it; write an absolute path");
     let mut depth = 0_usize;
     for part in written.components() {

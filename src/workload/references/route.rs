@@ -98,7 +98,7 @@ impl Routing<'_> {
             return Err("chat takes no reference video".to_owned());
         }
         let ignored = self.images.iter().find_map(|image| match image {
-            Reference::Url(url) if !is_data_url(url) => Some(brief(&Value::from(url.as_ref()))),
+            Reference::Url(url) if !is_image_data_url(url) => Some(brief(&Value::from(url.as_ref()))),
             _ => None,
         });
         match ignored {
@@ -169,6 +169,11 @@ impl Routing<'_> {
         );
         Ok(parts)
     }
+}
+
+/// Chat passes over data URLs of other types too.
+fn is_image_data_url(url: &str) -> bool {
+    url.get(..10).is_some_and(|head| head.eq_ignore_ascii_case("data:image"))
 }
 
 /// Images or videos of one request: as files, or together as one link field.
@@ -251,11 +256,6 @@ fn file(one: &Reference) -> Result<File, String> {
         }
         Reference::Url(url) => Err(format!("`{}` is a link and not a file", brief(&Value::from(url.as_ref())))),
     }
-}
-
-/// Whether the field of the video form holds links.
-pub(crate) fn is_link_field(name: &str) -> bool {
-    LINKS.iter().any(|(field, _)| *field == name)
 }
 
 /// Checks the value of a link field: an object with exactly its one key, or a list of such objects,

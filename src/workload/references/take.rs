@@ -26,6 +26,11 @@ const COLUMNS: [(&str, Option<Kind>); 6] = [
 /// Columns in the spelling of the video form, `{"image_url": "…"}` or a list of them.
 const LINKED: [(&str, Kind); 2] = [("image_reference", Kind::Image), ("video_reference", Kind::Video)];
 
+/// Whether a column or field names media.
+pub(crate) fn is_media_column(name: &str) -> bool {
+    COLUMNS.iter().any(|(column, _)| *column == name) || LINKED.iter().any(|(column, _)| *column == name)
+}
+
 /// The reference media of a row, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct References {
@@ -43,6 +48,16 @@ impl References {
     /// `audio_reference` is checked and stays a field. The message of an error does not say where the
     /// row stands.
     pub(crate) fn take(fields: &mut IndexMap<String, Value>, base: &Path) -> Result<Self, String> {
+        Self::taken(fields, Some(base))
+    }
+
+    /// The same for a profile of a scenario, whose paths are already joined with the scenario's folder
+    /// and may lead wherever its author wants.
+    pub(crate) fn of_profile(fields: &mut IndexMap<String, Value>) -> Result<Self, String> {
+        Self::taken(fields, None)
+    }
+
+    fn taken(fields: &mut IndexMap<String, Value>, base: Option<&Path>) -> Result<Self, String> {
         let mut references = Self::default();
         for (column, wanted) in COLUMNS {
             for text in texts(fields, column)? {
@@ -76,11 +91,6 @@ impl References {
             Kind::Video => self.videos.push(reference),
         }
     }
-
-    /// Whether the row names no media.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.images.is_empty() && self.videos.is_empty()
-    }
 }
 
 /// The texts of a column, one or a list; JSON text of a list counts as one, as CSV files have it.
@@ -101,7 +111,7 @@ fn texts(fields: &mut IndexMap<String, Value>, column: &str) -> Result<Vec<Strin
 }
 
 /// What one text of a column names.
-fn named(text: &str, base: &Path, wanted: Option<Kind>) -> Result<(Kind, Reference), String> {
+fn named(text: &str, base: Option<&Path>, wanted: Option<Kind>) -> Result<(Kind, Reference), String> {
     if is_data_url(text) {
         let bytes = decode(text)?;
         let found = recognise(&bytes, wanted).map_err(|reason| format!("the data URL cannot be sent: {reason}"))?;
