@@ -11,6 +11,8 @@ mod file;
 mod kind;
 mod route;
 mod take;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use check::Destination;
 pub(crate) use route::{LARGEST_TEXT_PART, Part, Routing, check_link};
