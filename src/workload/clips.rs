@@ -26,9 +26,12 @@ const MOST_FRAMES: u32 = 3600;
 /// Width, height, frames and rate of a clip.
 type ClipShape = (u32, u32, u32, f64);
 
-/// The clips made so far, by shape and position in the request.
+/// A clip's shape, the rate by its bits, and its position in the request.
+type ClipKey = (u32, u32, u32, u64, u32);
+
+/// The clips made so far.
 #[derive(Debug, Default)]
-pub(super) struct Clips(Mutex<BTreeMap<(u32, u32, u32, u64, u32), Bytes>>);
+pub(super) struct Clips(Mutex<BTreeMap<ClipKey, Bytes>>);
 
 impl Clips {
     /// The reference videos of a request of this shape; equal ones share their bytes.
