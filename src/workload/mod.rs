@@ -9,6 +9,7 @@ mod data;
 mod dataset;
 mod fields;
 mod files;
+mod gather;
 mod images;
 mod intake;
 mod load;

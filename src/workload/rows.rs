@@ -74,10 +74,10 @@ fn lines(bytes: &[u8], parse: impl Fn(&str) -> Result<IndexMap<String, Value>, S
 }
 
 fn json(line: &str) -> Result<IndexMap<String, Value>, String> {
-    serde_json::from_str(line).map_err(|error| match error.column() {
-        0 => format!("not a JSON object: {error}"),
-        column => format!("not a JSON object (column {column})"),
-    })
+    if !line.starts_with('{') {
+        return Err("not a JSON object".to_owned());
+    }
+    serde_json::from_str(line).map_err(|error| format!("not a JSON object (column {})", error.column()))
 }
 
 fn comma_separated(bytes: &[u8]) -> Vec<RawRow> {

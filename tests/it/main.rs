@@ -15,3 +15,4 @@ mod simulator;
 mod support;
 mod trust;
 mod wire;
+mod workload;
