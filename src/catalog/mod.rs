@@ -9,8 +9,8 @@ mod outcome;
 mod parallel;
 mod task;
 
-pub use api::{Api, SYNC_VIDEO_PATH};
-pub use fields::{FieldKind, FieldSpec, field, fields, is_known_field};
+pub use api::{Api, SYNC_VIDEO_PATH, takes_video_reference};
+pub use fields::{FieldKind, FieldSpec, advice, field, fields, is_known_field};
 pub use metric::{Direction, METRICS, MetricSpec, Unit, metric};
 pub use outcome::{ErrorClass, Flag, Validity, WarningKind};
 pub use parallel::{DEGREES, DegreeSpec};

@@ -51,6 +51,8 @@ const DEFAULTS: &[(&str, &str, When)] = &[
     ("datasets.*.videos.count", "1", Written),
     ("datasets.*.videos.width", "the request's width, else 512", Written),
     ("datasets.*.videos.height", "the request's height, else 512", Written),
+    ("datasets.*.videos.num_frames", "the request's `num_frames`, else 33", Written),
+    ("datasets.*.videos.fps", "the request's fps, else 24", Written),
     ("datasets.*.request_seed", "\"none\"", Written),
     ("datasets.*.allow_download", "false", Written),
     ("traffic.requests", "10", Always),

@@ -45,7 +45,7 @@ pub struct Dataset {
     /// Synthetic reference images for every request that has none of its own.
     pub images: Option<InputImages>,
     /// Synthetic reference videos for every request.
-    pub videos: Option<InputImages>,
+    pub videos: Option<InputVideos>,
     /// Which seed is sent: `none` (default), `fixed` (`defaults.seed`) or `per_request` (derived).
     pub request_seed: Option<RequestSeed>,
     /// Allow downloading what the dataset needs: its `url`, or vbench's own list. Default false.
@@ -112,6 +112,22 @@ pub struct InputImages {
     pub width: Option<u32>,
     /// Height in pixels; default the request's height, else 512.
     pub height: Option<u32>,
+}
+
+/// Synthetic reference videos of every request: H.264 in MP4 with a moving picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputVideos {
+    /// How many per request. Default 1.
+    pub count: Option<u32>,
+    /// Width in pixels, an even number; default the request's width, else 512.
+    pub width: Option<u32>,
+    /// Height in pixels, an even number; default the request's height, else 512.
+    pub height: Option<u32>,
+    /// Frames; default the request's `num_frames`, else 33.
+    pub num_frames: Option<u32>,
+    /// Frames per second; default the request's fps, else 24.
+    pub fps: Option<f64>,
 }
 
 /// One weighted request profile. Beyond `weight`, every key is a request field.

@@ -6,7 +6,7 @@ mod output;
 mod server;
 mod traffic;
 
-pub use dataset::{Dataset, InputImages, OnShort, PathList, Profile, RequestSeed, Sampling, Source};
+pub use dataset::{Dataset, InputImages, InputVideos, OnShort, PathList, Profile, RequestSeed, Sampling, Source};
 pub use endpoint::{Endpoint, Poll, Ready, Timeout, Validate};
 pub use output::{Compare, Dashboard, Gate, GateMetric, Limit as GateLimit, Simulator, Slurm, TableSpec};
 pub use server::{Parallel, Restart, Server, ServerMode, Variant};
