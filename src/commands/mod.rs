@@ -20,6 +20,7 @@ mod run;
 mod schema;
 mod simulate;
 mod simulated;
+mod stored;
 mod ui;
 mod validate;
 
