@@ -14,7 +14,7 @@ pub use bench::BenchArgs;
 pub use compare::{BaselineArgs, CompareArgs, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
 pub use history::HistoryArgs;
-pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat, ReportTable};
+pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat};
 
 /// Says how fast an image or video model server is.
 #[derive(Debug, Parser)]

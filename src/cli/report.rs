@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::ScenarioArgs;
+use crate::catalog::TableKind;
 
 /// Arguments of `report`.
 #[derive(Debug, Clone, Args)]
@@ -19,8 +21,8 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Which table; without one the format's whole report is written.
-    #[arg(long, value_enum, value_name = "KIND")]
-    pub table: Option<ReportTable>,
+    #[arg(long, value_name = "KIND", value_parser = table_kinds())]
+    pub table: Option<TableKind>,
     /// Only rows for which this holds, like `variant=seqs-8`, `max_concurrency>=4` or `id=*/A/*`; may be given often.
     #[arg(long = "where", value_name = "EXPR")]
     pub filters: Vec<String>,
@@ -57,25 +59,6 @@ pub enum ReportFormat {
     Openmetrics,
 }
 
-/// Tables that `report` and a page can show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportTable {
-    /// The dashboards' results table.
-    Results,
-    /// Rates.
-    Throughput,
-    /// Throughput, latency and memory over concurrency.
-    Envelope,
-    /// A row per class of requests.
-    Classes,
-    /// A row per stage that the server tells.
-    Stages,
-    /// Peak memory that the server tells.
-    Memory,
-    /// Latency against steps, frames and prompt length.
-    Sensitivity,
-}
-
 /// Arguments of `dashboard`.
 #[derive(Debug, Clone, Args)]
 pub struct DashboardArgs {
@@ -101,4 +84,9 @@ pub struct DashboardArgs {
 pub enum Allowance {
     /// Results of a simulator, which are labelled.
     Simulated,
+}
+
+/// Reads a kind of table by its name, and lists the names in the help.
+fn table_kinds() -> impl TypedValueParser<Value = TableKind> {
+    PossibleValuesParser::new(TableKind::ALL.iter().map(|kind| kind.name())).try_map(|name| name.parse::<TableKind>())
 }

@@ -1,5 +1,6 @@
 //! `results.csv`: one row per run with its axes, layout and every number, in full precision.
 
+use super::escape::formula;
 use super::official::{axis_value, dataset_label, degree};
 use super::table::{Cell, Column, Table, Value};
 use crate::catalog::DEGREES;
@@ -115,14 +116,26 @@ fn is_elsewhere(name: &str) -> bool {
 
 /// The results as CSV (RFC 4180): a header line of names, then one line per run.
 pub fn csv(plan: &Plan, results: &Results) -> Result<String, csv::Error> {
-    let table = table(plan, results);
+    render(&table(plan, results))
+}
+
+/// The table as CSV: a header line of keys, then one line per row, without marks. Text that a
+/// spreadsheet would carry out as a formula is made text.
+pub(crate) fn render(table: &Table) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|column| column.key.as_str()))?;
+    writer.write_record(table.columns.iter().map(|column| formula(&column.key)))?;
     for row in &table.rows {
-        writer.write_record(row.iter().map(Cell::raw))?;
+        writer.write_record(row.iter().map(safe))?;
     }
     let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
     String::from_utf8(bytes).map_err(|error| std::io::Error::other(error).into())
+}
+
+fn safe(cell: &Cell) -> String {
+    match &cell.value {
+        Value::Text(_) | Value::Markdown(_) => formula(&cell.raw()),
+        Value::Count(_) | Value::Number(_) | Value::Above(_) | Value::Absent => cell.raw(),
+    }
 }
 
 const AXES: [(&str, Axis); 8] = [

@@ -1,11 +1,12 @@
 //! A table → Markdown, and the text of `results.md`.
 
 use super::caption;
+use super::escape::{self, prose};
 use super::figures::{classes, errors, runs, warnings};
 use super::number::superscript;
 use super::official;
-use super::table::{Align, Table};
-use super::text::{Text, inline};
+use super::table::{Align, Cell, Column, Table, Value};
+use super::text::Text;
 use super::work::{stages, work};
 use crate::plan::Plan;
 use crate::summarize::Results;
@@ -22,13 +23,13 @@ pub(crate) fn table(plan: &Plan, results: &Results) -> String {
     let table = official::table(plan, results);
     let mut text = Text::default();
     text.add(render(&table));
-    text.add(format!("\n{}\n", inline(&caption::caption(plan, results))));
+    text.add(format!("\n{}\n", prose(&caption::caption(plan, results))));
     footnotes(&table, &mut text);
     if results.runs.is_empty() {
         text.add("\nNo run has results.\n");
     }
     for run in &results.not_run {
-        text.add(format!("\nNot run: `{}`: {}\n", run.id, inline(&run.reason)));
+        text.add(format!("\nNot run: `{}`: {}\n", run.id, prose(&run.reason)));
     }
     text.finish()
 }
@@ -55,7 +56,7 @@ pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
     }
     for (title, lines) in [("Warnings", warnings(results)), ("Errors", errors(results))] {
         if !lines.is_empty() {
-            let list: Vec<String> = lines.iter().map(|line| format!("- {}\n", inline(line))).collect();
+            let list: Vec<String> = lines.iter().map(|line| format!("- {}\n", prose(line))).collect();
             parts.push(format!("**{title}**\n\n{}", list.concat()));
         }
     }
@@ -64,7 +65,7 @@ pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
 
 fn footnotes(table: &Table, text: &mut Text) {
     for (place, note) in table.notes.iter().enumerate() {
-        text.add(format!("\n{} {}\n", superscript(place + 1), inline(note)));
+        text.add(format!("\n{} {}\n", superscript(place + 1), prose(note)));
     }
 }
 
@@ -72,7 +73,7 @@ fn footnotes(table: &Table, text: &mut Text) {
 pub(crate) fn render(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = Text::default();
-    text.add(line(table.columns.iter().map(|column| escape(&column.heading())).collect()));
+    text.add(line(table.columns.iter().map(|column| escape::cell(&column.heading())).collect()));
     text.add(line(
         table
             .columns
@@ -84,20 +85,24 @@ pub(crate) fn render(table: &Table) -> String {
             .collect(),
     ));
     for row in &table.rows {
-        text.add(line(row.iter().zip(&table.columns).map(|(cell, column)| escape(&cell.show(column))).collect()));
+        text.add(line(row.iter().zip(&table.columns).map(|(cell, column)| shown(cell, column)).collect()));
     }
     text.finish()
 }
 
-/// Text for a cell: on one line, with pipes that do not end it.
-pub(crate) fn escape(text: &str) -> String {
-    inline(text).replace('|', "\\|")
+/// A cell with its link and its marks.
+fn shown(cell: &Cell, column: &Column) -> String {
+    let words = match (&cell.value, &cell.link) {
+        (Value::Markdown(text), _) => text.clone(),
+        (_, Some(path)) => format!("[{}]({})", escape::link_text(&cell.words(column)), escape::link(path)),
+        (_, None) => escape::cell(&cell.words(column)),
+    };
+    format!("{words}{}", cell.footmarks())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::table::{Cell, Column};
 
     #[test]
     fn pipes_and_line_breaks_stay_inside_their_cell() {

@@ -3,12 +3,15 @@
 
 mod caption;
 mod csv;
+mod escape;
 mod figures;
 mod json;
 mod markdown;
 mod number;
 mod official;
 mod page;
+mod query;
+mod source;
 mod table;
 mod terminal;
 mod text;
@@ -18,4 +21,6 @@ pub use self::csv::csv;
 pub use self::json::json;
 pub use markdown::markdown;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
+pub(crate) use query::{List, Query, QueryError, Wanted, tabulate};
+pub(crate) use source::Source;
 pub use terminal::terminal;

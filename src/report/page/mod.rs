@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+use super::escape::prose;
 use super::markdown;
-use super::text::inline;
 use crate::plan::Plan;
 use crate::record::RunManifest;
 use crate::summarize::Results;
@@ -86,7 +86,7 @@ fn create(plan: &Plan, parts: &IndexMap<&'static str, String>) -> Result<String,
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     let mut values: BTreeMap<&str, String> =
         parts.iter().map(|(name, text)| (*name, markers::wrap(name, text))).collect();
-    values.insert("title", inline(&plan.title));
+    values.insert("title", prose(&plan.title));
     // templates end without their last line break
     Ok(environment.render_str(TEMPLATE, values)? + "\n")
 }
