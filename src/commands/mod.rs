@@ -8,6 +8,7 @@ mod dashboard;
 mod estimate;
 mod explain;
 mod export;
+mod failure;
 mod gate;
 mod history;
 mod import;

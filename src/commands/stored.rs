@@ -7,6 +7,7 @@ use std::path::Path;
 
 use crate::plan::{Plan, RunPlan};
 use crate::record::{ReadError, Record, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json};
+use crate::report::Source;
 use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, RunFiles, Summary, summarize};
 
 /// What a results folder holds.
@@ -22,6 +23,13 @@ pub(crate) struct Stored {
     pub(crate) results: Results,
     /// `run.json` of the runs that have one, in the plan's order.
     pub(crate) manifests: Vec<RunManifest>,
+}
+
+impl Stored {
+    /// As reports see it, under this name.
+    pub(crate) const fn source<'a>(&'a self, name: &'a str) -> Source<'a> {
+        Source { name, plan: &self.plan, results: &self.results, manifests: self.manifests.as_slice() }
+    }
 }
 
 /// Reads what a RESULTS argument names.

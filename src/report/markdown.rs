@@ -63,7 +63,7 @@ pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
     parts.join("\n")
 }
 
-fn footnotes(table: &Table, text: &mut Text) {
+pub(crate) fn footnotes(table: &Table, text: &mut Text) {
     for (place, note) in table.notes.iter().enumerate() {
         text.add(format!("\n{} {}\n", superscript(place + 1), prose(note)));
     }

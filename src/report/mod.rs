@@ -15,12 +15,18 @@ mod source;
 mod table;
 mod terminal;
 mod text;
+mod whole;
 mod work;
 
 pub use self::csv::csv;
+pub(crate) use self::csv::render as table_csv;
 pub use self::json::json;
 pub use markdown::markdown;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
-pub(crate) use query::{List, Query, QueryError, Wanted, tabulate};
+pub(crate) use query::{List, Query, QueryError, Wanted, chosen, tabulate};
 pub(crate) use source::Source;
+pub(crate) use table::Table;
 pub use terminal::terminal;
+pub(crate) use whole::{
+    FoldersJson, TableJson, Titled, everything_csv, everything_json, everything_markdown, everything_terminal, nothing,
+};

@@ -25,8 +25,18 @@ impl Aggregate {
         named.map_or((None, text), |(aggregate, key)| (Some(aggregate), key))
     }
 
-    /// Before the heading of a column that is no mean.
+    /// Before the key of a column that is no mean.
     pub(super) const fn prefix(self) -> &'static str {
+        match self {
+            Self::Mean => "",
+            Self::Least => "min:",
+            Self::Most => "max:",
+            Self::Sum => "sum:",
+        }
+    }
+
+    /// Before the heading of a column that is no mean.
+    pub(super) const fn heading(self) -> &'static str {
         match self {
             Self::Mean => "",
             Self::Least => "Least ",

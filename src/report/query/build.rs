@@ -4,16 +4,18 @@ use std::cmp::Ordering;
 
 use super::aggregate::Aggregate;
 use super::cells::{cell, remarks};
-use super::filter::Filter;
 use super::keys::{List, Query, QueryError, column, unknown};
 use super::kinds::{self, raw};
 use super::subject::{Scope, Subject};
 use crate::catalog::{Medium, TableKind};
 use crate::report::source::Source;
 use crate::report::table::{Cell, Column, Table, Value};
+use crate::summarize::Results;
 
-/// A column of the result: its look, how it sums up, and whether it is a measured figure.
+/// A column of the result: the key of its values, its look, how it sums up, and whether it is a measured
+/// figure.
 struct Shown {
+    key: String,
     column: Column,
     aggregate: Aggregate,
     is_figure: bool,
@@ -23,9 +25,7 @@ struct Shown {
 pub(crate) fn tabulate(query: &Query, sources: &[Source<'_>]) -> Result<Table, Vec<QueryError>> {
     let subjects = Subject::all(sources, Scope::of(query.kind));
     known(query, &subjects)?;
-    let holds = |subject: &Subject<'_>, filter: &Filter| filter.holds(&subject.value(&filter.key));
-    let chosen = |subject: &Subject<'_>| query.filters.iter().all(|filter| holds(subject, filter));
-    let subjects: Vec<Subject<'_>> = subjects.into_iter().filter(chosen).collect();
+    let subjects: Vec<Subject<'_>> = subjects.into_iter().filter(|subject| query.holds(subject)).collect();
     if query.columns.is_empty() && query.kind == TableKind::Sensitivity && !kinds::is_sensitive(&subjects) {
         return Ok(Table::default());
     }
@@ -46,6 +46,30 @@ pub(crate) fn tabulate(query: &Query, sources: &[Source<'_>]) -> Result<Table, V
         return Ok(Table { columns: table.columns, ..Table::default() });
     }
     Ok(if is_official || table.rows.is_empty() { table } else { table.without_empty_columns(kept) })
+}
+
+/// The results with the runs for which the filters hold, one for each source; runs without numbers are
+/// left out when there is a filter.
+pub(crate) fn chosen(query: &Query, sources: &[Source<'_>]) -> Vec<Results> {
+    let of = |source: &Source<'_>| {
+        let mut results = source.results.clone();
+        if !query.filters.is_empty() {
+            results.runs = Subject::all(&[*source], Scope::Run)
+                .into_iter()
+                .filter(|subject| query.holds(subject))
+                .map(|subject| subject.summary.clone())
+                .collect();
+            results.not_run.clear();
+        }
+        results
+    };
+    sources.iter().map(of).collect()
+}
+
+impl Query {
+    fn holds(&self, subject: &Subject<'_>) -> bool {
+        self.filters.iter().all(|filter| filter.holds(&subject.value(&filter.key)))
+    }
 }
 
 /// A kind with its own columns and every row.
@@ -96,7 +120,7 @@ fn grouped<'a>(query: &Query, subjects: Vec<Subject<'a>>) -> Vec<Vec<Subject<'a>
 }
 
 fn value(group: &[Subject<'_>], key: &str) -> Value {
-    cell(group, (Aggregate::Mean, &column(key)), false, &mut Table::default()).value
+    cell(group, (Aggregate::Mean, key), false, &mut Table::default()).value
 }
 
 fn ordered(query: &Query, a: &[Subject<'_>], b: &[Subject<'_>]) -> Ordering {
@@ -131,8 +155,9 @@ fn columns(query: &Query, groups: &[Vec<Subject<'_>>], medium: Medium) -> (Vec<S
         let shown = |(aggregate, key): &(Aggregate, String)| {
             let column = column(key);
             let is_figure = column.align == crate::report::table::Align::Right;
-            let header = format!("{}{}", aggregate.prefix(), column.header);
-            Shown { column: Column { header, ..column }, aggregate: *aggregate, is_figure }
+            let header = format!("{}{}", aggregate.heading(), column.header);
+            let column = Column { header, key: format!("{}{key}", aggregate.prefix()), ..column };
+            Shown { key: key.clone(), column, aggregate: *aggregate, is_figure }
         };
         return (query.columns.iter().map(shown).collect(), &[]);
     }
@@ -152,7 +177,12 @@ fn columns(query: &Query, groups: &[Vec<Subject<'_>>], medium: Medium) -> (Vec<S
         all.push((column("runs"), false));
         columns = all;
     }
-    let shown = |(column, is_figure)| Shown { column, aggregate: Aggregate::Mean, is_figure };
+    let shown = |(column, is_figure): (Column, bool)| Shown {
+        key: column.key.clone(),
+        column,
+        aggregate: Aggregate::Mean,
+        is_figure,
+    };
     (columns.into_iter().map(shown).collect(), kept)
 }
 
@@ -163,7 +193,7 @@ fn is_constant(group: &[Subject<'_>], key: &str) -> bool {
 
 fn filled(query: &Query, groups: &[Vec<Subject<'_>>], shown: &[Shown]) -> Table {
     let mut table = Table { columns: shown.iter().map(|shown| shown.column.clone()).collect(), ..Table::default() };
-    let keys: Vec<&str> = shown.iter().map(|shown| shown.column.key.as_str()).collect();
+    let keys: Vec<&str> = shown.iter().map(|shown| shown.key.as_str()).collect();
     let first_figure = shown.iter().position(|shown| shown.is_figure).unwrap_or_default();
     let counted = query.kind == TableKind::Results && query.columns.is_empty();
     for group in groups {
@@ -175,7 +205,7 @@ fn filled(query: &Query, groups: &[Vec<Subject<'_>>], shown: &[Shown]) -> Table 
             } else {
                 Vec::new()
             };
-            let mut cell = cell(group, (one.aggregate, &one.column), counted, &mut table);
+            let mut cell = cell(group, (one.aggregate, &one.key), counted, &mut table);
             cell.marks.splice(0..0, marks);
             row.push(cell);
         }

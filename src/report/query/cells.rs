@@ -5,7 +5,7 @@ use super::aggregate::{Aggregate, several};
 use super::subject::{Part, Subject};
 use crate::report::figures;
 use crate::report::official::{Basis, doubt_note, percentile};
-use crate::report::table::{Cell, Column, Table, Value};
+use crate::report::table::{Cell, Table, Value};
 use crate::summarize::Distribution;
 
 /// Axes along which runs of one row must not differ without a word; repeats may.
@@ -30,11 +30,10 @@ const AXES: &[&str] = &[
 /// The cell of one row and column. `counted` lets footnotes say how many requests there are.
 pub(super) fn cell(
     group: &[Subject<'_>],
-    (aggregate, column): (Aggregate, &Column),
+    (aggregate, key): (Aggregate, &str),
     counted: bool,
     table: &mut Table,
 ) -> Cell {
-    let key = column.key.as_str();
     if key == "runs" {
         return Value::Count(group.len() as u64).into();
     }

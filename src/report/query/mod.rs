@@ -10,7 +10,7 @@ mod keys;
 mod kinds;
 mod subject;
 
-pub(crate) use build::{standard, tabulate};
+pub(crate) use build::{chosen, standard, tabulate};
 pub(crate) use keys::{List, Query, QueryError, Wanted};
 
 pub(crate) use subject::Subject;
