@@ -206,6 +206,10 @@ pub enum SchemaName {
     Record,
     /// `results.json`.
     Summary,
+    /// What `report --format json` prints of one table.
+    Table,
+    /// What `report --format json` prints of several folders.
+    Folders,
 }
 
 /// Arguments of `simulate`.

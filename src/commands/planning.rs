@@ -9,9 +9,9 @@ use crate::scenario::{Loaded, Scenario};
 use crate::simulator::Settings;
 use crate::workload::{self, Class, Data, Dataset};
 
-use super::Ui;
 use super::estimate::Estimator;
 use super::load::load;
+use super::{Ui, dashboard};
 
 /// Time base of the simulator when neither scenario nor command line says.
 const DEFAULT_SPEED: f64 = 20.0;
@@ -34,10 +34,11 @@ pub(super) fn prepare(wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
         Exit::Usage
     };
     let hosting = hosting(wanted, &loaded.scenario);
-    let simulator = simulator_problem(&loaded.scenario);
+    let mut elsewhere = dashboard::problems(&loaded.scenario);
+    elsewhere.extend(simulator_problem(&loaded.scenario));
     let data = workload::load(&loaded.scenario).map_err(|mut problems| {
         // the scenario's other problems do not depend on the data
-        let others = plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(simulator.clone());
+        let others = plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(elsewhere.clone());
         for problem in others {
             if !problems.contains(&problem) {
                 problems.push(problem);
@@ -58,11 +59,11 @@ pub(super) fn prepare(wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
         repeats: wanted.repeats,
         estimate: Some(&seconds),
     };
-    let plan = match (plan::plan(&input), simulator) {
-        (Ok(plan), None) => plan,
-        (planned, simulator) => {
+    let plan = match plan::plan(&input) {
+        Ok(plan) if elsewhere.is_empty() => plan,
+        planned => {
             let mut problems = planned.err().unwrap_or_default();
-            problems.extend(simulator);
+            problems.extend(elsewhere);
             return Err(refused(&problems));
         }
     };

@@ -28,7 +28,7 @@ pub(crate) struct Stored {
 impl Stored {
     /// As reports see it, under this name.
     pub(crate) const fn source<'a>(&'a self, name: &'a str) -> Source<'a> {
-        Source { name, plan: &self.plan, results: &self.results, manifests: self.manifests.as_slice() }
+        Source { name, plan: &self.plan, results: &self.results, manifests: self.manifests.as_slice(), links: None }
     }
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
         match summary {
             Some(summary) => runs.push(summary),
             None => {
-                not_run.push(NotRun { id: run.id.clone(), reason: reason(run, manifest.as_ref(), written.as_ref()) })
+                not_run.push(NotRun { id: run.id.clone(), reason: reason(run, manifest.as_ref(), written.as_ref()) });
             }
         }
         manifests.extend(manifest);

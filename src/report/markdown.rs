@@ -4,10 +4,12 @@ use super::caption;
 use super::escape::{self, prose};
 use super::figures::{classes, errors, runs, warnings};
 use super::number::superscript;
-use super::official;
+use super::query;
+use super::source::Source;
 use super::table::{Align, Cell, Column, Table, Value};
 use super::text::Text;
 use super::work::{stages, work};
+use crate::catalog::TableKind;
 use crate::plan::Plan;
 use crate::summarize::Results;
 
@@ -15,12 +17,13 @@ use crate::summarize::Results;
 /// figures.
 pub fn markdown(plan: &Plan, results: &Results) -> String {
     let figures = if results.runs.is_empty() { String::new() } else { format!("\n{}", figures(plan, results)) };
-    format!("{}{figures}", table(plan, results))
+    format!("{}{figures}", table(Source::unnamed(plan, results)))
 }
 
 /// The dashboards' results table, its caption and footnotes.
-pub(crate) fn table(plan: &Plan, results: &Results) -> String {
-    let table = official::table(plan, results);
+pub(crate) fn table(source: Source<'_>) -> String {
+    let (plan, results) = (source.plan, source.results);
+    let table = query::standard(TableKind::Results, &[source]);
     let mut text = Text::default();
     text.add(render(&table));
     text.add(format!("\n{}\n", prose(&caption::caption(plan, results))));

@@ -1,13 +1,12 @@
 //! The results table of the performance dashboards: their columns first and exactly as they have
 //! them, then a column for everything else that varies.
 
-use super::query::{self, Subject};
-use super::source::Source;
+use super::query::Subject;
 use super::table::{Cell, Column, Table, Value};
 use super::text::distinct;
-use crate::catalog::{DEGREES, Medium, TableKind, Validity};
+use crate::catalog::{DEGREES, Medium, Validity};
 use crate::plan::{Axis, Plan, RunPlan, VariantPlan};
-use crate::summarize::{Distribution, Results, Summary, is_supported};
+use crate::summarize::{Distribution, Summary, is_supported};
 
 /// Degrees with a column of their own on the dashboards of pictures.
 const IMAGE_DEGREES: &[&str] = &["cfg", "ulysses", "tensor", "vae_patch"];
@@ -127,8 +126,8 @@ impl Further {
 fn variants<'a>(subjects: &[Subject<'a>]) -> Vec<&'a VariantPlan> {
     let mut found: Vec<&VariantPlan> = Vec::new();
     for variant in subjects.iter().filter_map(Subject::variant) {
-        let same = |other: &&VariantPlan| other.name == variant.name && other.config_key == variant.config_key;
-        if !found.iter().any(|other| same(&other)) {
+        let same = |other: &VariantPlan| other.name == variant.name && other.config_key == variant.config_key;
+        if !found.iter().any(|other| same(other)) {
             found.push(variant);
         }
     }
@@ -149,11 +148,6 @@ fn needs_variant_column(variants: &[&VariantPlan], medium: Medium) -> bool {
     layouts.sort();
     layouts.dedup();
     layouts.len() < variants.len()
-}
-
-/// The results table: a row per run, in the plan's order.
-pub(crate) fn table(plan: &Plan, results: &Results) -> Table {
-    query::standard(TableKind::Results, &[Source::unnamed(plan, results)])
 }
 
 fn axis_column(axis: Axis) -> Column {

@@ -15,11 +15,13 @@ pub(crate) struct Source<'a> {
     pub(crate) results: &'a Results,
     /// `run.json` of the runs.
     pub(crate) manifests: &'a [RunManifest],
+    /// Path from the page to the folder, ending in `/` or empty, when rows link to their summaries.
+    pub(crate) links: Option<&'a str>,
 }
 
 impl<'a> Source<'a> {
     /// Plan and results by themselves, without a folder.
     pub(crate) const fn unnamed(plan: &'a Plan, results: &'a Results) -> Self {
-        Self { name: "", plan, results, manifests: &[] }
+        Self { name: "", plan, results, manifests: &[], links: None }
     }
 }

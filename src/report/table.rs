@@ -125,7 +125,8 @@ impl Cell {
 
     /// The marks, each with a space before it.
     pub(crate) fn footmarks(&self) -> String {
-        self.marks.iter().map(|mark| format!(" {}", superscript(*mark))).collect()
+        let marks: Vec<String> = self.marks.iter().map(|mark| format!(" {}", superscript(*mark))).collect();
+        marks.concat()
     }
 
     /// The cell as programs read it: full precision, no marks, empty when absent or only bounded.

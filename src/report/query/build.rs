@@ -209,6 +209,9 @@ fn filled(query: &Query, groups: &[Vec<Subject<'_>>], shown: &[Shown]) -> Table 
             cell.marks.splice(0..0, marks);
             row.push(cell);
         }
+        if let (Some(first), [subject]) = (row.first_mut(), group.as_slice()) {
+            first.link = subject.link();
+        }
         table.rows.push(row);
     }
     table

@@ -72,7 +72,7 @@ fn single(subject: &Subject<'_>, key: &str, counted: bool, table: &mut Table) ->
             quantile(key, &class.latency_s, &class.response_time_s, basis, table)
                 .unwrap_or_else(|| subject.value(key).into())
         }
-        (Part::Stage(..), key) => subject.value(key).into(),
+        (Part::Stage(_), key) => subject.value(key).into(),
     }
 }
 

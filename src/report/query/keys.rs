@@ -68,7 +68,7 @@ const DERIVED: &[(&str, Scope)] = &[("throughput_per_hour", Scope::Run), ("laten
 
 /// A list of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum List {
+pub enum List {
     /// `columns`.
     Columns,
     /// `where`.
@@ -81,7 +81,7 @@ pub(crate) enum List {
 
 impl List {
     /// As an option of `report`.
-    pub(crate) const fn option(self) -> &'static str {
+    pub const fn option(self) -> &'static str {
         match self {
             Self::Columns => "--columns",
             Self::Where => "--where",
@@ -91,7 +91,7 @@ impl List {
     }
 
     /// As a key of a table in `[dashboard]`.
-    pub(crate) const fn key(self) -> &'static str {
+    pub const fn key(self) -> &'static str {
         match self {
             Self::Columns => "columns",
             Self::Where => "where",
@@ -103,15 +103,15 @@ impl List {
 
 /// An entry of a query that cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct QueryError {
+pub struct QueryError {
     /// The list.
-    pub(crate) list: List,
+    pub list: List,
     /// The entry, from 0.
-    pub(crate) place: usize,
+    pub place: usize,
     /// What is wrong with it.
-    pub(crate) message: String,
+    pub message: String,
     /// What would be right.
-    pub(crate) hint: Option<String>,
+    pub hint: Option<String>,
 }
 
 /// A table as someone wrote it.
@@ -127,13 +127,6 @@ pub(crate) struct Wanted<'a> {
     pub(crate) group_by: &'a [String],
     /// Keys that give the order, `-` before one for the largest first.
     pub(crate) sort: &'a [String],
-}
-
-impl Wanted<'_> {
-    /// The kind with its own columns and all rows.
-    pub(crate) const fn all(kind: TableKind) -> Self {
-        Self { kind, columns: &[], filters: &[], group_by: &[], sort: &[] }
-    }
 }
 
 /// A table whose keys are known.
@@ -331,7 +324,9 @@ mod tests {
 
     fn errors(kind: TableKind, columns: &[&str]) -> Vec<QueryError> {
         let columns: Vec<String> = columns.iter().map(|key| (*key).to_owned()).collect();
-        Query::new(&Wanted { columns: &columns, ..Wanted::all(kind) }).err().unwrap_or_default()
+        Query::new(&Wanted { kind, columns: &columns, filters: &[], group_by: &[], sort: &[] })
+            .err()
+            .unwrap_or_default()
     }
 
     #[test]

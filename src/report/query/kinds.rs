@@ -28,9 +28,10 @@ impl Layout {
 }
 
 /// Axes that tell rows apart whenever they have several values.
-const TELLING: &[&str] = &["variant_label", "dataset_label", "max_concurrency", "request_rate", "size"];
+const TELLING: &[&str] = &["variant_label", "dataset_label", "max_concurrency", "request_rate"];
 /// Axes that do so only when rows would look alike without them.
-const AT_NEED: &[&str] = &["num_inference_steps", "num_frames", "requests", "seed", "repeat", "id", "key"];
+const AT_NEED: &[&str] =
+    &["size", "num_inference_steps", "num_frames", "shape", "requests", "seed", "repeat", "id", "key"];
 
 /// The columns of a kind.
 /// The medium is that of the tasks, videos where some make them: their tables have every column of the other.
@@ -150,7 +151,10 @@ pub(super) fn is_sensitive(subjects: &[Subject<'_>]) -> bool {
 
 fn sensitivity(subjects: &[Subject<'_>]) -> Vec<Column> {
     let mut columns = identity(TableKind::Sensitivity, subjects);
-    columns.retain(|column| !SENSITIVE.contains(&column.key.as_str()) && column.key != "class");
+    columns.retain(|column| column.key != "class");
+    if varies(subjects, "size") {
+        columns.push(column("size"));
+    }
     columns.extend(SENSITIVE.iter().filter(|key| varies(subjects, key)).map(|key| column(key)));
     columns
 }

@@ -11,6 +11,7 @@ mod kinds;
 mod subject;
 
 pub(crate) use build::{chosen, standard, tabulate};
-pub(crate) use keys::{List, Query, QueryError, Wanted};
+pub use keys::{List, QueryError};
+pub(crate) use keys::{Query, Wanted};
 
 pub(crate) use subject::Subject;

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use crate::catalog::{DEGREES, TableKind};
 use crate::plan::{Axis, RunPlan, VariantPlan};
+use crate::record::{ResultsDir, RunDir, RunManifest};
 use crate::report::official::{axis_value, dataset_label, degree};
 use crate::report::source::Source;
 use crate::report::table::Value;
@@ -34,7 +35,7 @@ impl Scope {
 pub(crate) enum Part<'a> {
     Run,
     Class(&'a str, &'a ClassSummary),
-    Stage(&'a str, &'a StageTime),
+    Stage(&'a str),
 }
 
 /// What a row is about.
@@ -63,7 +64,7 @@ impl<'a> Subject<'a> {
             }
             Scope::Stage => {
                 let stages = summary.stage_ms.iter();
-                stages.map(|(name, stage)| of(Part::Stage(name, stage), of_stage(stage))).collect()
+                stages.map(|(name, stage)| of(Part::Stage(name), of_stage(stage))).collect()
             }
         }
     }
@@ -79,6 +80,14 @@ impl<'a> Subject<'a> {
 
     pub(crate) fn variant(&self) -> Option<&'a VariantPlan> {
         self.source.plan.variant(&self.summary.variant)
+    }
+
+    /// The path from the page to the summary of the row's run, when rows link to it.
+    pub(crate) fn link(&self) -> Option<String> {
+        let folder = self.source.links?;
+        let run = RunDir::path(&ResultsDir::at("").run(&self.summary.id)).join("summary.json");
+        let parts: Vec<_> = run.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        Some(format!("{folder}{}", parts.join("/")))
     }
 
     pub(crate) fn is_open_loop(&self) -> bool {
@@ -130,7 +139,7 @@ impl<'a> Subject<'a> {
             "shape" => self.shapes(),
             "prompt_chars" => self.prompt_chars(),
             "class" | "stage" => match self.part {
-                Part::Class(name, _) | Part::Stage(name, _) => name.into(),
+                Part::Class(name, _) | Part::Stage(name) => name.into(),
                 Part::Run => return None,
             },
             other => return self.declared(other),
@@ -151,7 +160,7 @@ impl<'a> Subject<'a> {
         Some(variant.map_or(Value::Absent, |variant| degree(variant, spec.key).into()))
     }
 
-    fn manifest(&self) -> Option<&'a crate::record::RunManifest> {
+    fn manifest(&self) -> Option<&'a RunManifest> {
         self.source.manifests.iter().find(|manifest| manifest.id == self.summary.id)
     }
 
@@ -168,7 +177,7 @@ impl<'a> Subject<'a> {
         let classes = &self.summary.classes;
         let mut shape = match self.part {
             Part::Class(name, _) => shape_of(name),
-            Part::Run | Part::Stage(..) => match classes.first() {
+            Part::Run | Part::Stage(_) => match classes.first() {
                 Some((name, _)) if classes.len() == 1 => shape_of(name),
                 _ => ShapeText::default(),
             },
