@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::aggregate::Aggregate;
 use super::cells::{cell, remarks};
-use super::keys::{List, Query, QueryError, column, unknown};
+use super::keys::{List, Query, QueryError, column, is_figure, unknown};
 use super::kinds::{self, raw};
 use super::subject::{Scope, Subject};
 use crate::catalog::{Medium, TableKind};
@@ -154,7 +154,7 @@ fn columns(query: &Query, groups: &[Vec<Subject<'_>>], medium: Medium) -> (Vec<S
     if !query.columns.is_empty() {
         let shown = |(aggregate, key): &(Aggregate, String)| {
             let column = column(key);
-            let is_figure = column.align == crate::report::table::Align::Right;
+            let is_figure = is_figure(key);
             let header = format!("{}{}", aggregate.heading(), column.header);
             let column = Column { header, key: format!("{}{key}", aggregate.prefix()), ..column };
             Shown { key: key.clone(), column, aggregate: *aggregate, is_figure }

@@ -274,6 +274,14 @@ pub(super) fn unknown<'a>(message: &str, key: &str, keys: impl Iterator<Item = &
     (message.to_owned(), hint)
 }
 
+/// Whether the key is of something measured, and not of what was asked or who answered.
+pub(super) fn is_figure(key: &str) -> bool {
+    let measured = ["completed", "failed", "censored", "cancelled", "stage_ms.n"];
+    let asked = |list: &[(&str, &str)]| list.iter().any(|(name, _)| *name == key);
+    let named = key.starts_with("environment.") || matches!(key, "class" | "stage");
+    measured.contains(&key) || !(asked(WORDS) || asked(COUNTS) || named || DEGREES.iter().any(|spec| spec.key == key))
+}
+
 /// The column of a key, as it looks when nobody says otherwise.
 pub(crate) fn column(key: &str) -> Column {
     let heading = |list: &[(&str, &'static str)]| list.iter().find(|(name, _)| *name == key).map(|(_, text)| *text);
