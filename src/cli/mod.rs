@@ -14,7 +14,7 @@ pub use bench::BenchArgs;
 pub use compare::{BaselineArgs, CompareArgs, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
 pub use history::HistoryArgs;
-pub use report::{DashboardArgs, ReportArgs};
+pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat};
 
 /// Says how fast an image or video model server is.
 #[derive(Debug, Parser)]
@@ -206,6 +206,10 @@ pub enum SchemaName {
     Record,
     /// `results.json`.
     Summary,
+    /// What `report --format json` prints of one table.
+    Table,
+    /// What `report --format json` prints of several folders.
+    Folders,
 }
 
 /// Arguments of `simulate`.

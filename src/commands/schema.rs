@@ -6,6 +6,7 @@ use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
 use crate::exit::Exit;
 use crate::record::Record;
+use crate::report::{FoldersJson, TableJson};
 use crate::scenario::Scenario;
 use crate::summarize::Results;
 
@@ -14,6 +15,8 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Scenario => schema_for!(Scenario),
         SchemaName::Record => schema_for!(Record),
         SchemaName::Summary => schema_for!(Results),
+        SchemaName::Table => schema_for!(TableJson),
+        SchemaName::Folders => schema_for!(FoldersJson<'_>),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))
 }

@@ -21,10 +21,6 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
         refuse(compare.metrics.is_some(), "compare.metrics", "compare.metrics");
     }
     refuse(scenario.gate.is_some(), "gate", "gate");
-    if let Some(dashboard) = &scenario.dashboard {
-        refuse(dashboard.template.is_some(), "dashboard.template", "dashboard.template");
-        refuse(!dashboard.tables.is_empty(), "dashboard.tables", "dashboard.tables");
-    }
     refuse(!scenario.simulator.faults.is_empty(), "simulator.faults", "simulator.faults");
     refuse(scenario.slurm.is_some(), "slurm", "slurm");
 }

@@ -238,8 +238,6 @@ fn what_a_later_version_will_do_is_refused_by_name() {
     refused(&[
         ("[gate]\nbaseline = 'b.json'", "gate: `gate` is not available in this version"),
         ("[slurm]\npartition = 'p'", "slurm: `slurm` is not available in this version"),
-        ("[dashboard]\ntemplate = 't.md'", "dashboard.template: `dashboard.template` is not available in this version"),
-        ("[[dashboard.tables]]\nname = 't'", "dashboard.tables: `dashboard.tables` is not available in this version"),
         ("[simulator.faults]\nerrors = 0.1", "simulator.faults: `simulator.faults` is not available in this version"),
         ("[server]\nverify = ['x']", "server.verify: `server.verify` is not available in this version"),
         (
