@@ -26,7 +26,7 @@ pub enum HistoryAction {
 /// Which history.
 #[derive(Debug, Clone, Args)]
 pub struct HistoryFile {
-    /// SQLite file [default: `history.sqlite` in the user's data folder].
+    /// Database file [default: `history.sqlite` in the user's data folder].
     #[arg(long, value_name = "FILE", env = "OMNI_BENCH_HISTORY", hide_env_values = true)]
     pub db: Option<PathBuf>,
 }

@@ -209,6 +209,8 @@ pub enum SchemaName {
     Record,
     /// `results.json`.
     Summary,
+    /// `history trend --format json`.
+    Trend,
 }
 
 /// Arguments of `simulate`.

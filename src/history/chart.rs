@@ -53,6 +53,12 @@ const COLORS: [RGBColor; 8] = [
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
+/// What hovering over a place tells.
+struct Tip {
+    at: (i32, i32),
+    text: String,
+}
+
 /// The trend as one `<svg>` element, to be kept as a file or put into a page. Filled circles are valid
 /// runs, hollow ones suspect, crosses invalid; the line leaves invalid ones out. Hovering over a point
 /// tells it. An error when there is no number to draw.
@@ -75,7 +81,7 @@ fn numbers(series: &Series) -> impl Iterator<Item = (&Point, f64)> {
 
 fn times(series: &[&Series]) -> Option<Range<f64>> {
     let times = series.iter().flat_map(|series| numbers(series)).map(|(point, _)| point.unix_s);
-    padded(times, 0.03, 1800.0)
+    padded(times, 0.03, 30.0)
 }
 
 fn values(series: &[&Series]) -> Option<Range<f64>> {
@@ -103,14 +109,15 @@ fn draw(
     series: &[&Series],
     (times, values): (Range<f64>, Range<f64>),
     legend: u32,
-) -> Result<Vec<((i32, i32), String)>, String> {
+) -> Result<Vec<Tip>, String> {
     let told = |error: &dyn Display| error.to_string();
     let root = SVGBackend::with_string(svg, (WIDTH, HEAD_HEIGHT + PLOT_HEIGHT + legend)).into_drawing_area();
     let (head, rest) = root.split_vertically(HEAD_HEIGHT);
     let (body, foot) = rest.split_vertically(PLOT_HEIGHT);
     let text = |size: u32| ("sans-serif", size).into_font().color(&INK);
     head.draw(&Text::new(title(trend), (12, 12), text(18))).map_err(|error| told(&error))?;
-    let span = times.end - times.start;
+    let unit = time_unit(times.end - times.start);
+    let times = times.start / unit..times.end / unit;
     let mut chart = ChartBuilder::on(&body)
         .margin_right(24)
         .x_label_area_size(44)
@@ -128,17 +135,17 @@ fn draw(
         .axis_desc_style(text(14))
         .x_labels(7)
         .y_labels(8)
-        .x_label_formatter(&|unix_s| moment(*unix_s, span))
+        .x_label_formatter(&|units| moment(*units * unit, unit))
         .y_label_formatter(&|value| significant(*value))
         .draw()
         .map_err(|error| told(&error))?;
     let mut tips = Vec::new();
     for (series, color) in series.iter().zip(COLORS.iter().cycle()) {
-        line(&mut chart, series, *color)?;
-        tips.extend(
-            numbers(series)
-                .map(|(point, value)| (chart.backend_coord(&(point.unix_s, value)), tip(trend, series, point, value))),
-        );
+        line(&mut chart, series, unit, *color)?;
+        tips.extend(numbers(series).map(|(point, value)| {
+            let at = chart.backend_coord(&(point.unix_s / unit, value));
+            Tip { at, text: tip(trend, series, point, value) }
+        }));
     }
     key(&foot, series)?;
     root.present().map_err(|error| told(&error))?;
@@ -147,16 +154,16 @@ fn draw(
 }
 
 /// One series: its line, its intervals, its points.
-fn line(chart: &mut Plot<'_, '_>, series: &Series, color: RGBColor) -> Result<(), String> {
+fn line(chart: &mut Plot<'_, '_>, series: &Series, unit: f64, color: RGBColor) -> Result<(), String> {
     let told = |error: &dyn Display| error.to_string();
     let believed = numbers(series).filter(|(point, _)| point.validity != Validity::Invalid);
-    let path = believed.map(|(point, value)| (point.unix_s, value));
+    let path = believed.map(|(point, value)| (point.unix_s / unit, value));
     chart.draw_series(LineSeries::new(path, color.stroke_width(2))).map_err(|error| told(&error))?;
-    let intervals = numbers(series).filter_map(|(point, _)| Some((point.unix_s, point.interval?)));
+    let intervals = numbers(series).filter_map(|(point, _)| Some((point.unix_s / unit, point.interval?)));
     let bars = intervals.map(|(at, [low, high])| PathElement::new([(at, low), (at, high)], color.mix(0.6)));
     chart.draw_series(bars).map_err(|error| told(&error))?;
     for (point, value) in numbers(series) {
-        let at = (point.unix_s, value);
+        let at = (point.unix_s / unit, value);
         match point.validity {
             Validity::Valid => chart.draw_series([Circle::new(at, 4, color.filled())]).map(drop),
             Validity::Suspect => chart.draw_series([Circle::new(at, 4, color.stroke_width(2))]).map(drop),
@@ -218,11 +225,26 @@ fn tip(trend: &Trend, series: &Series, point: &Point, value: f64) -> String {
     )
 }
 
+/// Seconds of the unit in which the axis counts, so that its marks fall on whole days, hours or minutes.
+const fn time_unit(span_s: f64) -> f64 {
+    match span_s {
+        ..300.0 => 1.0,
+        ..18_000.0 => 60.0,
+        ..432_000.0 => 3_600.0,
+        _ => 86_400.0,
+    }
+}
+
 /// A moment in words as long as the axis needs.
 #[expect(clippy::cast_possible_truncation, reason = "seconds of a time that jiff gave")]
-fn moment(unix_s: f64, span_s: f64) -> String {
+fn moment(unix_s: f64, unit: f64) -> String {
     let Ok(time) = Timestamp::from_second(unix_s.round() as i64) else { return String::new() };
-    let form = if span_s > 6.0 * 86_400.0 { "%Y-%m-%d" } else { "%m-%d %H:%M" };
+    let form = match unit {
+        ..60.0 => "%H:%M:%S",
+        ..86_400.0 => "%m-%d %H:%M",
+        _ if unix_s % unit == 0.0 => "%Y-%m-%d",
+        _ => "%Y-%m-%d %H:%M",
+    };
     time.strftime(form).to_string()
 }
 
@@ -252,17 +274,12 @@ fn escaped(text: &str) -> String {
 }
 
 /// The drawing with its style sheet, a name for screen readers, and what its points tell.
-fn dressed(svg: &str, trend: &Trend, tips: &[((i32, i32), String)]) -> String {
+fn dressed(svg: &str, trend: &Trend, tips: &[Tip]) -> String {
     let name = format!("<title>{}</title>\n", escaped(&title(trend)));
-    let tips: String = tips
-        .iter()
-        .map(|((x, y), text)| {
-            format!(
-                "<circle cx=\"{x}\" cy=\"{y}\" r=\"8\" fill-opacity=\"0\"><title>{}</title></circle>\n",
-                escaped(text)
-            )
-        })
-        .collect();
+    let tips = tips.iter().map(|Tip { at: (x, y), text }| {
+        format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"8\" fill-opacity=\"0\"><title>{}</title></circle>\n", escaped(text))
+    });
+    let tips = tips.collect::<Vec<_>>().concat();
     let svg = svg.replacen("<svg ", "<svg class=\"omni-bench-trend\" role=\"img\" ", 1);
     let (open, rest) = svg.split_once('\n').unwrap_or((&svg, ""));
     let body = rest.trim_end().trim_end_matches("</svg>");

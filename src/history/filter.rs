@@ -31,7 +31,7 @@ impl Filter {
     /// Entries of exactly this line, as a gate wants them: this key on this hardware, simulated or not.
     pub fn line(key: &str, hardware: &str, simulated: bool) -> Self {
         let word = |name, value: &str| Condition {
-            left: Left::Word(name),
+            left: Left::Exact(name),
             operator: Operator::Equal,
             right: Value::Text(value.to_owned()),
         };
@@ -72,6 +72,8 @@ pub struct ConditionError {
 enum Left {
     /// A column of words.
     Word(&'static str),
+    /// A column of words, in which a star is only a star.
+    Exact(&'static str),
     /// A column of numbers.
     Number(&'static str),
     /// The start, in microseconds.
@@ -152,7 +154,7 @@ impl Condition {
 
     fn sql(&self) -> (String, Vec<Value>) {
         let left = match self.left {
-            Left::Word(name) | Left::Number(name) => name.to_owned(),
+            Left::Word(name) | Left::Exact(name) | Left::Number(name) => name.to_owned(),
             Left::Time => "started_us".to_owned(),
             Left::Metric(name) => format!("json_extract(summary, '$.{name}')"),
         };
@@ -204,11 +206,12 @@ impl Left {
             _ => Err(format!("`{text}` is not a number")),
         };
         match (self, text) {
-            (Self::Word(_), "") => Err("the value is missing".to_owned()),
-            (Self::Word(_), _) => Ok(Value::Text(text.to_owned())),
+            (Self::Word(_) | Self::Exact(_), "") => Err("the value is missing".to_owned()),
             (Self::Number("max_concurrency"), "none") => Ok(Value::Null),
-            // a word is larger than every number for SQLite, as it should be here
-            (Self::Number("request_rate"), "inf") => Ok(Value::Text(text.to_owned())),
+            // for SQLite, `inf` as a word is larger than every number, as it should be
+            (Self::Word(_) | Self::Exact(_), _) | (Self::Number("request_rate"), "inf") => {
+                Ok(Value::Text(text.to_owned()))
+            }
             (Self::Number("simulated"), "true") => Ok(Value::Integer(1)),
             (Self::Number("simulated"), "false") => Ok(Value::Integer(0)),
             (Self::Number("simulated"), _) => Err(format!("`{text}` is neither `true` nor `false`")),

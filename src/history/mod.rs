@@ -1,4 +1,4 @@
-//! Summaries in a SQLite file, and back. In: summaries with where and when they came about. Out: the
+//! Summaries in an `SQLite` file, and back. In: summaries with where and when they came about. Out: the
 //! entries that a filter selects, and one metric of them over time, as data and as an SVG. What belongs
 //! to one line of a trend is decided by the run's key and the hardware, never by a name, and simulated
 //! figures never join measured ones. Several processes may write at once. Judges nothing, and reads no

@@ -11,7 +11,7 @@ use super::HistoryError;
 const APPLICATION_ID: i64 = 0x6F6D_6E69;
 
 /// How long one process waits for another.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What brings a file from each version to the next; the first makes the tables. A released step never
 /// changes: a new version is a new step.
@@ -80,7 +80,8 @@ fn version(connection: &Connection, path: &Path, steps: &[&str]) -> Result<usize
     let is_empty = connection.query_row("SELECT 1 FROM sqlite_schema", [], |_| Ok(())).optional();
     let is_empty = is_empty.map_err(database)?.is_none();
     let is_ours = read("PRAGMA application_id").map_err(database)? == APPLICATION_ID;
-    if !is_ours && !(is_empty && found == 0) {
+    let is_new = is_empty && found == 0;
+    if !(is_ours || is_new) {
         return Err(HistoryError::Foreign(path.to_owned()));
     }
     match usize::try_from(found) {

@@ -40,11 +40,9 @@ pub(super) fn trend(trend: &Trend) -> String {
         Direction::HigherIsBetter => ", higher is better",
         Direction::Neutral => "",
     };
-    let mut text = format!("{}{better}\n", heading(trend));
-    for series in &trend.series {
-        text.push_str(&format!("\n{}\n{}", name(series), lines(trend, series)));
-    }
-    text
+    let head = format!("{}{better}\n", heading(trend));
+    let blocks = trend.series.iter().map(|series| format!("\n{}\n{}", name(series), lines(trend, series)));
+    [head].into_iter().chain(blocks).collect()
 }
 
 fn name(series: &Series) -> String {
