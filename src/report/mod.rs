@@ -1,6 +1,7 @@
 //! Numbers → text: one table model, rendered to Markdown, CSV, JSON and the terminal, and the
 //! dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
 
+mod benchmark_json;
 mod caption;
 mod csv;
 mod figures;
@@ -8,6 +9,7 @@ mod json;
 mod markdown;
 mod number;
 mod official;
+mod openmetrics;
 mod page;
 mod table;
 mod terminal;
@@ -16,6 +18,8 @@ mod work;
 
 pub use self::csv::csv;
 pub use self::json::json;
+pub use benchmark_json::{Better, github_action_benchmark};
 pub use markdown::markdown;
+pub use openmetrics::openmetrics;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
 pub use terminal::terminal;

@@ -40,26 +40,26 @@ requests = 0
 "#;
 
 /// A scratch folder with a simulated run in it.
-pub(super) struct Archive {
+pub(crate) struct Archive {
     sandbox: Sandbox,
     template: PathBuf,
 }
 
 /// What a copy differs in.
 #[derive(Debug, Clone)]
-pub(super) struct Copy<'a> {
+pub(crate) struct Copy<'a> {
     /// Name of the folder.
-    pub(super) name: &'a str,
+    pub(crate) name: &'a str,
     /// Hours after the first of September 2026.
-    pub(super) hour: i64,
+    pub(crate) hour: i64,
     /// Mean latency in seconds; null is not measured.
-    pub(super) mean: Option<f64>,
+    pub(crate) mean: Option<f64>,
     /// What the runs' keys begin with.
-    pub(super) key: &'a str,
+    pub(crate) key: &'a str,
     /// What is declared as GPU.
-    pub(super) gpu: Option<&'a str>,
+    pub(crate) gpu: Option<&'a str>,
     /// Whether the runs are simulated.
-    pub(super) simulated: bool,
+    pub(crate) simulated: bool,
 }
 
 impl Default for Copy<'_> {
@@ -69,7 +69,7 @@ impl Default for Copy<'_> {
 }
 
 impl Archive {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let sandbox = Sandbox::new();
         fs_err::write(sandbox.path().join("small.toml"), SCENARIO).unwrap();
         let output = sandbox.omni_bench(&["run", "small.toml", "--simulate", "--speed", "1000", "--out", "template"]);
@@ -78,25 +78,25 @@ impl Archive {
         Self { sandbox, template }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.sandbox.path()
     }
 
-    pub(super) fn sandbox(&self) -> &Sandbox {
+    pub(crate) fn sandbox(&self) -> &Sandbox {
         &self.sandbox
     }
 
-    pub(super) fn template(&self) -> &Path {
+    pub(crate) fn template(&self) -> &Path {
         &self.template
     }
 
     /// Runs `omni-bench history` with these arguments.
-    pub(super) fn history(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn history(&self, arguments: &[&str]) -> Output {
         self.sandbox.omni_bench(&[&["history"], arguments].concat())
     }
 
     /// A copy of the run under another name, with two runs (repeats) in it.
-    pub(super) fn copy(&self, copy: &Copy<'_>) {
+    pub(crate) fn copy(&self, copy: &Copy<'_>) {
         let folder = self.path().join(copy.name);
         let (mut plan, mut results) =
             (read(&self.template.join("plan.json")), read(&self.template.join("results.json")));
@@ -139,7 +139,7 @@ impl Archive {
     }
 
     /// An entry as the command would make it, without a folder.
-    pub(super) fn entry(&self, copy: &Copy<'_>) -> Entry {
+    pub(crate) fn entry(&self, copy: &Copy<'_>) -> Entry {
         let results = read(&self.template.join("results.json"));
         let summary: Summary = serde_json::from_value(Self::summary(&results["runs"][0], copy)).unwrap();
         let origin = Origin {
@@ -160,7 +160,7 @@ fn start(hour: i64) -> Timestamp {
     first + hour.hours()
 }
 
-pub(super) fn read(path: &Path) -> Value {
+pub(crate) fn read(path: &Path) -> Value {
     serde_json::from_slice(&fs_err::read(path).unwrap()).unwrap()
 }
 
@@ -169,11 +169,11 @@ fn write(path: &Path, value: &Value) {
 }
 
 /// What a command printed.
-pub(super) fn out(output: &Output) -> String {
+pub(crate) fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// What a command said.
-pub(super) fn talk(output: &Output) -> String {
+pub(crate) fn talk(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -2,7 +2,7 @@
 
 #![cfg(test)] // the lints that spare tests then spare their helpers too
 
-mod archive;
+pub(crate) mod archive;
 mod command;
 mod many;
 mod trend;
