@@ -64,7 +64,7 @@ impl<'a> Run<'a> {
         let cap = summary.max_concurrency.map_or_else(|| "none".to_owned(), |cap| cap.to_string());
         let (rate, repeat) = (summary.request_rate.to_string(), summary.repeat.to_string());
         let occurrence = (occurrence > 1).then(|| occurrence.to_string());
-        let mut pairs = vec![
+        let mut pairs: Vec<(&str, &str)> = vec![
             ("scenario", &results.scenario),
             ("run", &summary.id),
             ("variant", &summary.variant),
