@@ -13,7 +13,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use bench::BenchArgs;
 pub use compare::{BaselineArgs, CompareArgs, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
-pub use history::HistoryArgs;
+pub use history::{
+    HistoryAction, HistoryAddArgs, HistoryAllowance, HistoryArgs, HistoryFile, HistoryFormat, HistorySelection,
+    HistoryTrendArgs,
+};
 pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat};
 
 /// Says how fast an image or video model server is.
@@ -210,6 +213,8 @@ pub enum SchemaName {
     Table,
     /// What `report --format json` prints of several folders.
     Folders,
+    /// `history trend --format json`.
+    Trend,
 }
 
 /// Arguments of `simulate`.

@@ -1,6 +1,7 @@
 //! Numbers → text: one table model, rendered to Markdown, CSV, JSON and the terminal, and the
 //! dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
 
+mod benchmark_json;
 mod caption;
 mod csv;
 mod escape;
@@ -9,6 +10,7 @@ mod json;
 mod markdown;
 mod number;
 mod official;
+mod openmetrics;
 mod page;
 mod query;
 mod source;
@@ -21,7 +23,9 @@ mod work;
 pub use self::csv::csv;
 pub(crate) use self::csv::render as table_csv;
 pub use self::json::json;
+pub use benchmark_json::{Better, github_action_benchmark};
 pub use markdown::markdown;
+pub use openmetrics::openmetrics;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
 pub(crate) use page::{PARTS, PageSettings, PageTable, adopt, page_with, without_markers};
 pub use query::{List, QueryError};
