@@ -2,6 +2,7 @@
 //! dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
 
 mod caption;
+mod chart;
 mod csv;
 mod figures;
 mod json;
@@ -14,6 +15,7 @@ mod terminal;
 mod text;
 mod work;
 
+pub use self::chart::{Chart, ChartError, charts};
 pub use self::csv::csv;
 pub use self::json::json;
 pub use markdown::markdown;
