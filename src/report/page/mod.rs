@@ -18,6 +18,7 @@ use crate::plan::Plan;
 use crate::record::RunManifest;
 use crate::summarize::Results;
 
+pub(crate) use environment::table as environment_table;
 pub use markers::MarkerProblem;
 
 /// What a page tells beyond plan and results.
