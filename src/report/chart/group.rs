@@ -59,6 +59,30 @@ pub(super) fn headline(run: &Summary) -> &Distribution {
     if run.headline == "response_time" { &run.response_time_s } else { &run.latency_s }
 }
 
+/// The unit of a throughput: by the hour when less than one request in ten seconds is done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pace {
+    per_second: f64,
+    /// `requests/s` or `requests/h`.
+    pub(super) unit: &'static str,
+}
+
+impl Pace {
+    /// The unit in which the largest of these rates per second reads well.
+    pub(super) fn of(rates: impl IntoIterator<Item = f64>) -> Self {
+        if rates.into_iter().fold(0.0, f64::max) < 0.1 {
+            Self { per_second: 3600.0, unit: "requests/h" }
+        } else {
+            Self { per_second: 1.0, unit: "requests/s" }
+        }
+    }
+
+    /// A rate per second in this unit.
+    pub(super) fn told(self, rate: f64) -> f64 {
+        rate * self.per_second
+    }
+}
+
 /// A run at its load.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Point<'a> {

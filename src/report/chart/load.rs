@@ -1,7 +1,7 @@
 //! Latency and throughput against the load, a series per variant.
 
 use super::frame::{BELOW, Panel, PanelWords, Words, finish, heading, legend};
-use super::group::{Comparison, Load, Point, Series, headline};
+use super::group::{Comparison, Load, Pace, Point, Series, headline};
 use super::look::{Look, Sample, arrow_up, cross};
 use super::scale::{Scale, short};
 use super::scene::{Place, Scene, Shape};
@@ -53,21 +53,23 @@ pub(super) fn latency(plan: &Plan, results: &Results, group: &Comparison<'_>) ->
 /// Successes per second against load.
 pub(super) fn throughput(plan: &Plan, results: &Results, group: &Comparison<'_>) -> Option<(Words, Scene)> {
     let loads = group.loads();
-    if loads.len() < 2 || !group.points().any(|point| Throughput.height(point.run).is_some()) {
+    let rates: Vec<f64> = group.points().filter_map(|point| point.run.throughput_per_s).collect();
+    if loads.len() < 2 || !rates.iter().any(|rate| *rate > 0.0) {
         return None;
     }
+    let figure = Throughput(Pace::of(rates.iter().copied()));
     let mut words = group.words(plan, results, &format!("Throughput against {}", group.load.name()));
     let mut scene = Scene::new(720.0);
     let top = heading(&mut scene, &words) + 16.0;
-    let most = group.points().filter_map(|point| Throughput.height(point.run)).fold(0.0, f64::max);
+    let most = figure.0.told(rates.into_iter().fold(0.0, f64::max));
     let panel = Panel {
         x: Scale::of_loads(&loads, [LEFT, 720.0 - RIGHT]),
         y: Scale::from_zero(most, [top + HEIGHT, top]),
     };
-    let titles = PanelWords { title: "", x: group.load.axis(), y: Some("Successes (requests/s)") };
-    panel.draw(&mut scene, titles);
+    let y = format!("Successes ({})", figure.0.unit);
+    panel.draw(&mut scene, PanelWords { title: "", x: group.load.axis(), y: Some(&y) });
     let mut seen = Seen::default();
-    draw_series(&mut scene, &panel, group, &Throughput, &mut seen);
+    draw_series(&mut scene, &panel, group, &figure, &mut seen);
     close(&mut scene, top + HEIGHT + BELOW, &mut words, group, &seen);
     Some((words, scene))
 }
@@ -158,11 +160,11 @@ impl Figure for Percentile {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Throughput;
+struct Throughput(Pace);
 
 impl Figure for Throughput {
     fn height(&self, run: &Summary) -> Option<f64> {
-        run.throughput_per_s
+        run.throughput_per_s.map(|rate| self.0.told(rate))
     }
 
     fn above(&self, _: &Summary) -> Option<f64> {
@@ -178,7 +180,7 @@ impl Figure for Throughput {
     }
 
     fn told(&self, run: &Summary) -> String {
-        run.throughput_per_s.map_or_else(|| "n/a".to_owned(), |rate| format!("{} requests/s", short(rate)))
+        self.height(run).map_or_else(|| "n/a".to_owned(), |rate| format!("{} {}", short(rate), self.0.unit))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Latency against throughput per GPU: which runs are worth having, and which are dominated.
 
 use super::frame::{BELOW, Panel, PanelWords, Words, finish, heading, legend};
-use super::group::{Comparison, Load, Point, headline};
+use super::group::{Comparison, Load, Pace, Point, headline};
 use super::load::series_entries;
 use super::look::{Look, Sample};
 use super::scale::{Scale, short};
-use super::scene::{Anchor, Place, Scene, Shape, width_of};
+use super::scene::{Anchor, Place, Scene, Shape, fitted, width_of};
 use crate::catalog::Validity;
 use crate::plan::Plan;
 use crate::summarize::Results;
@@ -19,7 +19,7 @@ struct Candidate<'a> {
     series: usize,
     label: &'a str,
     point: Point<'a>,
-    /// Seconds, and successes per second and GPU.
+    /// Seconds, and successes per GPU and unit of time.
     figures: (f64, f64),
     dominated: bool,
 }
@@ -32,6 +32,10 @@ pub(super) fn pareto(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
         return None;
     }
     mark_dominated(&mut candidates);
+    let pace = Pace::of(candidates.iter().map(|candidate| candidate.figures.1));
+    for candidate in &mut candidates {
+        candidate.figures.1 = pace.told(candidate.figures.1);
+    }
     let waited = group.load.waited().to_lowercase();
     let mut words = group.words(plan, results, &format!("Throughput per GPU against median {waited}"));
     let mut scene = Scene::new(WIDTH);
@@ -42,12 +46,10 @@ pub(super) fn pareto(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
         y: Scale::from_zero(figures().map(|(_, rate)| rate).fold(0.0, f64::max), [top + HEIGHT, top]),
     };
     let x = format!("Median {waited} (s), lower is better");
-    panel.draw(
-        &mut scene,
-        PanelWords { title: "", x: &x, y: Some("Successes per GPU (requests/s), higher is better") },
-    );
+    let y = format!("Successes per GPU ({}), higher is better", pace.unit);
+    panel.draw(&mut scene, PanelWords { title: "", x: &x, y: Some(&y) });
     draw_front(&mut scene, &panel, &candidates);
-    draw_points(&mut scene, &panel, group.load, &candidates);
+    draw_points(&mut scene, &panel, group, pace, &candidates);
     let mut entries = series_entries(group);
     if candidates.iter().any(|candidate| candidate.dominated) {
         entries.push((Sample::Series(Look::DIM), "dominated: another run is as fast and gets as much done".to_owned()));
@@ -104,7 +106,8 @@ fn draw_front(scene: &mut Scene, panel: &Panel, candidates: &[Candidate<'_>]) {
     }
 }
 
-fn draw_points(scene: &mut Scene, panel: &Panel, load: Load, candidates: &[Candidate<'_>]) {
+fn draw_points(scene: &mut Scene, panel: &Panel, group: &Comparison<'_>, pace: Pace, candidates: &[Candidate<'_>]) {
+    let one_load = group.loads().len() < 2;
     let (dominated, best): (Vec<_>, Vec<_>) = candidates.iter().partition(|candidate| candidate.dominated);
     let mut taken: Vec<(Place, f64)> = Vec::new();
     for candidate in dominated.into_iter().chain(best) {
@@ -115,13 +118,14 @@ fn draw_points(scene: &mut Scene, panel: &Panel, load: Load, candidates: &[Candi
             candidate.label.to_owned(),
             candidate.point.run.id.clone(),
             format!("median {} s", short(latency)),
-            format!("{} requests/s per GPU ({} GPUs)", short(rate), candidate.point.run.gpus),
+            format!("{} {} per GPU ({} GPUs)", short(rate), pace.unit, candidate.point.run.gpus),
             if candidate.dominated { "dominated" } else { "on the front" }.to_owned(),
         ];
         let class = if candidate.dominated { "dim".to_owned() } else { look.ink() };
         scene.add_told(&class, told.join(" · "), look.marker(place, false));
         if !candidate.dominated {
-            let name = match load {
+            let name = match group.load {
+                _ if one_load => fitted(candidate.label, 150.0, 10.5),
                 Load::Concurrency => format!("c{}", short(candidate.point.load)),
                 Load::Rate => format!("{}/s", short(candidate.point.load)),
             };
