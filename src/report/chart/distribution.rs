@@ -46,10 +46,7 @@ pub(super) fn distribution(
     let mut scene = Scene::new(WIDTH);
     let top = heading(&mut scene, &words) + 14.0;
     let values = curves.iter().flat_map(|(.., curve)| curve.iter().map(|(time, _)| *time));
-    let panel = Panel {
-        x: Scale::fitting(values, [LEFT, WIDTH - 30.0]),
-        y: Scale::of_shares([top + HEIGHT, top]),
-    };
+    let panel = Panel { x: Scale::fitting(values, [LEFT, WIDTH - 30.0]), y: Scale::of_shares([top + HEIGHT, top]) };
     panel.draw(&mut scene, PanelWords { title: "", x: &format!("{waited} (s)"), y: Some("Requests done") });
     let (mut drawn, mut all) = (0, 0);
     for (place, (class, times, curve)) in curves.iter().enumerate().rev() {
@@ -132,7 +129,8 @@ fn draw_curve(scene: &mut Scene, panel: &Panel, look: Look, curve: &[(f64, f64)]
     }
     // a curve of one request would be a line along its own step
     let marked = spread(curve.len(), 6).into_iter().filter_map(|place| curve.get(place));
-    let markers = marked.flat_map(|(time, share)| look.marker((panel.x.at(*time), panel.y.at(*share)), false)).collect();
+    let markers =
+        marked.flat_map(|(time, share)| look.marker((panel.x.at(*time), panel.y.at(*share)), false)).collect();
     scene.add_parts(told, vec![(look.line(), vec![Shape::Line(line, 1.8)]), (look.ink(), markers)]);
 }
 

@@ -124,7 +124,7 @@ impl Panel {
         }
         scene.add("muted", labels);
         if !words.title.is_empty() {
-            scene.add("ink strong", vec![Shape::Text((left, top - 12.0), words.title.to_owned(), Anchor::Start)]);
+            scene.add("ink strong", vec![Shape::Text((left, top - 19.0), words.title.to_owned(), Anchor::Start)]);
         }
     }
 

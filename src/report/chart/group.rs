@@ -4,6 +4,7 @@
 use indexmap::IndexMap;
 
 use super::frame::Words;
+use super::look::{LOOKS, Look};
 use crate::plan::{Axis, Plan, RunPlan};
 use crate::report::caption;
 use crate::report::official::{axis_value, dataset_label};
@@ -94,10 +95,16 @@ pub(super) struct Point<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Series<'a> {
     pub(super) label: String,
+    pub(super) look: Look,
     pub(super) points: Vec<Point<'a>>,
 }
 
 impl Series<'_> {
+    /// The highest throughput of its runs, in successes per second.
+    fn best(&self) -> f64 {
+        self.points.iter().filter_map(|point| point.run.throughput_per_s).fold(0.0, f64::max)
+    }
+
     /// The value at each load, the mean over repeats; loads in ascending order.
     pub(super) fn line(&self, value: impl Fn(&Summary) -> Option<f64>) -> Vec<(f64, f64)> {
         let mut line: Vec<(f64, f64)> = Vec::new();
@@ -140,7 +147,9 @@ impl<'a> Comparison<'a> {
         let total = groups.len();
         let left_out = (total > MOST).then_some((MOST, total));
         let groups = groups.into_iter().take(MOST);
-        groups.map(|((load, dataset, apart), points)| Self::of(plan, load, &dataset, &apart, points, left_out)).collect()
+        groups
+            .map(|((load, dataset, apart), points)| Self::of(plan, load, &dataset, &apart, points, left_out))
+            .collect()
     }
 
     fn of(
@@ -157,8 +166,10 @@ impl<'a> Comparison<'a> {
         }
         let series = series.into_iter().map(|(variant, mut points)| {
             points.sort_by(|a, b| a.load.total_cmp(&b.load));
-            Series { label: variant_label(plan, &variant), points }
+            Series { label: variant_label(plan, &variant), look: Look::DIM, points }
         });
+        let mut series: Vec<Series<'a>> = series.collect();
+        give_looks(&mut series);
         let stem = std::iter::once(dataset.to_owned()).chain(apart.iter().map(|part| part.replace(' ', "")));
         let kind = match load {
             Load::Concurrency => "",
@@ -166,13 +177,7 @@ impl<'a> Comparison<'a> {
         };
         let label = inline(dataset_label(plan, dataset));
         let place = std::iter::once(label).chain(apart.iter().cloned()).collect::<Vec<_>>().join(", ");
-        Self {
-            stem: format!("{}{kind}", stem.collect::<Vec<_>>().join("-")),
-            load,
-            place,
-            series: series.collect(),
-            left_out,
-        }
+        Self { stem: format!("{}{kind}", stem.collect::<Vec<_>>().join("-")), load, place, series, left_out }
     }
 
     /// Every run with its load.
@@ -203,6 +208,22 @@ impl<'a> Comparison<'a> {
             subtitle: subtitle.join(" · "),
             simulated: caption::simulated(results),
             notes: notes.into_iter().collect(),
+        }
+    }
+}
+
+/// Gives every series a look of its own; of too many, the ones with the highest throughput.
+fn give_looks(series: &mut [Series<'_>]) {
+    let mut best: Vec<usize> = (0..series.len()).collect();
+    best.sort_by(|a, b| {
+        let rate = |place: &usize| series.get(*place).map_or(0.0, Series::best);
+        rate(b).total_cmp(&rate(a)).then(a.cmp(b))
+    });
+    best.truncate(LOOKS);
+    best.sort_unstable();
+    for (number, place) in best.into_iter().enumerate() {
+        if let Some(series) = series.get_mut(place) {
+            series.look = Look::of(number);
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn latency(plan: &Plan, results: &Results, group: &Comparison<'_>) ->
     let what = format!("{} against {}", group.load.waited(), group.load.name());
     let mut words = group.words(plan, results, &what);
     let mut scene = Scene::new(960.0);
-    let top = heading(&mut scene, &words) + 30.0;
+    let top = heading(&mut scene, &words) + 36.0;
     let (width, gap) = ((960.0 - LEFT - RIGHT - 2.0 * 26.0) / 3.0, 26.0);
     let heights = || group.points().flat_map(|point| figures.iter().flat_map(move |figure| figure.extent(point.run)));
     let mut seen = Seen::default();
@@ -62,10 +62,8 @@ pub(super) fn throughput(plan: &Plan, results: &Results, group: &Comparison<'_>)
     let mut scene = Scene::new(720.0);
     let top = heading(&mut scene, &words) + 16.0;
     let most = figure.0.told(rates.into_iter().fold(0.0, f64::max));
-    let panel = Panel {
-        x: Scale::of_loads(&loads, [LEFT, 720.0 - RIGHT]),
-        y: Scale::from_zero(most, [top + HEIGHT, top]),
-    };
+    let panel =
+        Panel { x: Scale::of_loads(&loads, [LEFT, 720.0 - RIGHT]), y: Scale::from_zero(most, [top + HEIGHT, top]) };
     let y = format!("Successes ({})", figure.0.unit);
     panel.draw(&mut scene, PanelWords { title: "", x: group.load.axis(), y: Some(&y) });
     let mut seen = Seen::default();
@@ -193,40 +191,41 @@ struct Seen {
 }
 
 fn draw_series(scene: &mut Scene, panel: &Panel, group: &Comparison<'_>, figure: &impl Figure, seen: &mut Seen) {
-    // the first series are the ones with a look, so they go on top
-    for (place, series) in group.series.iter().enumerate().rev() {
-        let look = Look::of(place);
+    // the first series goes on top
+    let (dim, distinct): (Vec<_>, Vec<_>) = group.series.iter().partition(|series| series.look.is_dim());
+    for series in dim.into_iter().chain(distinct.into_iter().rev()) {
+        let look = series.look;
         let line: Vec<Place> = series
             .line(|run| figure.height(run).or_else(|| figure.above(run)))
             .into_iter()
-            .map(|(load, height)| (panel.x.at(load) + aside(place, group), panel.y.at(height)))
+            .map(|(load, height)| (panel.x.at(load) + aside(look, group), panel.y.at(height)))
             .collect();
         if line.len() > 1 {
             let class = look.line();
             scene.add_told(&class, &series.label, vec![Shape::Line(line, if look.is_dim() { 1.0 } else { 1.8 })]);
         }
         for point in &series.points {
-            draw_point(scene, panel, (look, aside(place, group)), series, *point, figure, seen);
+            draw_point(scene, panel, aside(look, group), series, *point, figure, seen);
         }
     }
 }
 
 /// How far a series stands beside its load, so that intervals do not hide each other.
-fn aside(place: usize, group: &Comparison<'_>) -> f64 {
-    let drawn = group.series.len().min(super::look::LOOKS);
-    if place >= drawn { 0.0 } else { (super::scale::real(place) - super::scale::real(drawn - 1) / 2.0) * 3.5 }
+fn aside(look: Look, group: &Comparison<'_>) -> f64 {
+    let distinct = super::scale::real(group.series.len().min(super::look::LOOKS));
+    look.place().map_or(0.0, |place| (super::scale::real(place) - (distinct - 1.0) / 2.0) * 3.5)
 }
 
 fn draw_point(
     scene: &mut Scene,
     panel: &Panel,
-    (look, aside): (Look, f64),
+    aside: f64,
     series: &Series<'_>,
     point: Point<'_>,
     figure: &impl Figure,
     seen: &mut Seen,
 ) {
-    let run = point.run;
+    let (run, look) = (point.run, series.look);
     let above = figure.above(run);
     let Some(height) = figure.height(run).or(above) else { return };
     let (x, y) = (panel.x.at(point.load) + aside, panel.y.at(height));
@@ -247,13 +246,11 @@ fn draw_point(
     if above.is_some() {
         shapes.extend(arrow_up((x, y)));
     }
-    if invalid {
-        shapes.extend(cross((x, y)));
-    }
     seen.doubt |= doubt.is_some();
     seen.invalid |= invalid;
     seen.above |= above.is_some();
-    scene.add_told(&look.ink(), told.join(" · "), shapes);
+    let sign = if invalid { cross((x, y)) } else { Vec::new() };
+    scene.add_parts(told.join(" · "), vec![(look.ink(), shapes), ("bad".to_owned(), sign)]);
 }
 
 /// Legend and notes.
@@ -268,9 +265,10 @@ fn close(scene: &mut Scene, top: f64, words: &mut Words, group: &Comparison<'_>,
     if seen.above {
         words.notes.push("An arrow up: the true value is higher, as a limit of the client cut requests.".to_owned());
     }
-    let repeats = group.series.iter().any(|series| {
-        series.points.chunk_by(|a, b| a.load.total_cmp(&b.load).is_eq()).any(|same| same.len() > 1)
-    });
+    let repeats = group
+        .series
+        .iter()
+        .any(|series| series.points.chunk_by(|a, b| a.load.total_cmp(&b.load).is_eq()).any(|same| same.len() > 1));
     if repeats {
         words.notes.push("Lines run through the mean of repeats.".to_owned());
     }
@@ -283,12 +281,12 @@ pub(super) fn series_entries(group: &Comparison<'_>) -> Vec<(Sample, String)> {
     if group.series.len() < 2 {
         return Vec::new();
     }
-    let shown = group.series.iter().take(super::look::LOOKS).enumerate();
-    let mut entries: Vec<_> =
-        shown.map(|(place, series)| (Sample::Series(Look::of(place)), series.label.clone())).collect();
-    let rest = group.series.len().saturating_sub(super::look::LOOKS);
+    let distinct = group.series.iter().filter(|series| !series.look.is_dim());
+    let mut entries: Vec<_> = distinct.map(|series| (Sample::Series(series.look), series.label.clone())).collect();
+    let rest = group.series.len() - entries.len();
     if rest > 0 {
-        entries.push((Sample::Series(Look::DIM), format!("{rest} more, each named by its tooltip")));
+        entries
+            .push((Sample::Series(Look::DIM), format!("{rest} others, none with more throughput, named by tooltips")));
     }
     entries
 }

@@ -24,6 +24,11 @@ impl Look {
         self.0.is_none()
     }
 
+    /// Its place among the distinct looks.
+    pub(super) fn place(self) -> Option<usize> {
+        self.0
+    }
+
     /// The class of its ink.
     pub(super) fn ink(self) -> String {
         self.0.map_or_else(|| "dim".to_owned(), |place| format!("s{place}"))

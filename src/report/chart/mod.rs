@@ -4,6 +4,7 @@
 //! sheet for light and dark and a tooltip on everything that stands for a run or a request. Charts
 //! without data are not made; the same input gives the same bytes. Reads and writes no files.
 
+mod bars;
 mod distribution;
 mod frame;
 mod group;
@@ -29,10 +30,10 @@ use crate::plan::Plan;
 use crate::record::Record;
 use crate::summarize::{Results, Summary};
 
+pub(crate) use self::bars::{status_name, turns};
 pub(crate) use self::sampling::Budget;
 pub use self::svg::ChartError;
 pub(crate) use self::svg::style;
-pub(crate) use self::timeline::{status_name, turns};
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +50,7 @@ pub struct Chart {
 
 /// Every chart that has data: those that compare runs in the plan's order, then those of each run.
 /// `records` gives the records of a run by its id and is asked once per run.
-pub fn charts(
-    plan: &Plan,
-    results: &Results,
-    records: &dyn Fn(&str) -> Vec<Record>,
-) -> Result<Vec<Chart>, ChartError> {
+pub fn charts(plan: &Plan, results: &Results, records: &dyn Fn(&str) -> Vec<Record>) -> Result<Vec<Chart>, ChartError> {
     let mut charts = comparing(plan, results)?;
     let budget = Budget::of(results.runs.len());
     for run in &results.runs {

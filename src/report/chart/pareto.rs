@@ -16,7 +16,7 @@ const HEIGHT: f64 = 300.0;
 
 /// A run that has both figures.
 struct Candidate<'a> {
-    series: usize,
+    look: Look,
     label: &'a str,
     point: Point<'a>,
     /// Seconds, and successes per GPU and unit of time.
@@ -67,13 +67,14 @@ pub(super) fn pareto(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
 }
 
 fn candidates<'a>(group: &'a Comparison<'a>) -> Vec<Candidate<'a>> {
-    let all = group.series.iter().enumerate().flat_map(|(place, series)| {
-        series.points.iter().map(move |point| (place, series.label.as_str(), *point))
-    });
+    let all = group
+        .series
+        .iter()
+        .flat_map(|series| series.points.iter().map(move |point| (series.look, series.label.as_str(), *point)));
     all.filter(|(.., point)| point.run.validity != Validity::Invalid && point.run.throughput_comparable)
-        .filter_map(|(series, label, point)| {
+        .filter_map(|(look, label, point)| {
             let rate = point.run.throughput_per_s.filter(|rate| *rate > 0.0)? / f64::from(point.run.gpus.max(1));
-            Some(Candidate { series, label, point, figures: (headline(point.run).p50?, rate), dominated: false })
+            Some(Candidate { look, label, point, figures: (headline(point.run).p50?, rate), dominated: false })
         })
         .collect()
 }
@@ -109,11 +110,11 @@ fn draw_front(scene: &mut Scene, panel: &Panel, candidates: &[Candidate<'_>]) {
 fn draw_points(scene: &mut Scene, panel: &Panel, group: &Comparison<'_>, pace: Pace, candidates: &[Candidate<'_>]) {
     let one_load = group.loads().len() < 2;
     let (dominated, best): (Vec<_>, Vec<_>) = candidates.iter().partition(|candidate| candidate.dominated);
-    let mut taken: Vec<(Place, f64)> = Vec::new();
+    let mut taken: Vec<(Place, String)> = Vec::new();
     for candidate in dominated.into_iter().chain(best) {
         let (latency, rate) = candidate.figures;
         let place = (panel.x.at(latency), panel.y.at(rate));
-        let look = Look::of(candidate.series);
+        let look = candidate.look;
         let told = [
             candidate.label.to_owned(),
             candidate.point.run.id.clone(),
@@ -134,18 +135,22 @@ fn draw_points(scene: &mut Scene, panel: &Panel, group: &Comparison<'_>, pace: P
     }
 }
 
-/// Names a point of the front when no other name stands there.
-fn draw_name(scene: &mut Scene, (x, y): Place, name: String, taken: &mut Vec<(Place, f64)>) {
+/// Names a point of the front when no other name stands there, nor the same one beside it.
+fn draw_name(scene: &mut Scene, (x, y): Place, name: String, taken: &mut Vec<(Place, String)>) {
     let width = width_of(&name, 10.5);
+    let is_near = |at: Place, room: f64| (at.0 - x).abs() < room + width && (at.1 - y).abs() < room;
+    if taken.iter().any(|(at, other)| *other == name && is_near(*at, 16.0)) {
+        return;
+    }
     let free = |at: Place| {
         at.0 + width < WIDTH
             && !taken.iter().any(|((left, middle), other)| {
-                at.0 < left + other + 2.0 && *left < at.0 + width + 2.0 && (at.1 - middle).abs() < 12.0
+                at.0 < left + width_of(other, 10.5) + 2.0 && *left < at.0 + width + 2.0 && (at.1 - middle).abs() < 12.0
             })
     };
     let places = [(x + 8.0, y - 8.0), (x + 8.0, y + 9.0), (x - 8.0 - width, y - 8.0), (x - 8.0 - width, y + 9.0)];
     if let Some(at) = places.into_iter().find(|at| free(*at)) {
-        taken.push((at, width));
+        taken.push((at, name.clone()));
         scene.add("ink small", vec![Shape::Text(at, name, Anchor::Start)]);
     }
 }

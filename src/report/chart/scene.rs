@@ -89,11 +89,11 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
             0.36
         }
         'm' | 'w' | 'M' | 'W' | '@' | '%' | '—' | '…' => 0.92,
-        'A'..='Z' | '&' | '→' | '×' => 0.70,
-        letter if letter.is_ascii() => 0.57,
+        'A'..='Z' | '&' | '→' | '×' | '=' | '+' => 0.74,
+        letter if letter.is_ascii() => 0.62,
         // most scripts that are wider than Latin have letters as wide as high
         letter if u32::from(letter) >= 0x2e80 => 1.05,
-        _ => 0.62,
+        _ => 0.66,
     };
     text.chars().map(em).sum::<f64>() * size
 }

@@ -31,15 +31,20 @@ pub(super) fn stages(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
     let label_width = shown.iter().map(|run| width_of(&run.id, TEXT)).fold(60.0, f64::max).min(230.0);
     let stages = |run: &Summary| -> Vec<(usize, String, StageTime)> {
         let place = |name: &String| names.iter().position(|other| other == name).unwrap_or(LOOKS);
-        run.stage_ms.iter().map(|(name, stage)| (place(name), name.clone(), *stage)).take(MOST_BARS).collect()
+        let mut stages: Vec<_> = run.stage_ms.iter().map(|(name, stage)| (place(name), name.clone(), *stage)).collect();
+        stages.sort_by_key(|(place, ..)| *place);
+        stages.truncate(MOST_BARS);
+        stages
     };
     let height: f64 = shown.iter().map(|run| real(stages(run).len()) * BAR + GAP).sum();
     let most = shown.iter().flat_map(|run| run.stage_ms.values()).map(|stage| stage.p99.max(stage.mean));
+    let most = most.fold(0.0, f64::max);
+    let unit = if most < 10_000.0 { Unit { ms: 1.0, name: "ms" } } else { Unit { ms: 1_000.0, name: "s" } };
     let panel = Panel {
-        x: Scale::from_zero(most.fold(0.0, f64::max), [label_width + 24.0, WIDTH - 30.0]),
+        x: Scale::from_zero(most / unit.ms, [label_width + 24.0, WIDTH - 30.0]),
         y: Scale::empty([top + height, top]),
     };
-    panel.draw(&mut scene, PanelWords { title: "", x: "Time (ms)", y: None });
+    panel.draw(&mut scene, PanelWords { title: "", x: &format!("Time ({})", unit.name), y: None });
     let mut y = top + GAP / 2.0;
     for run in &shown {
         let stages = stages(run);
@@ -47,12 +52,14 @@ pub(super) fn stages(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
         let name = fitted(&run.id, label_width, TEXT);
         scene.add("ink", vec![Shape::Text((label_width + 16.0, middle), name, Anchor::End)]);
         for (place, name, stage) in stages {
-            draw_stage(&mut scene, &panel, y, run, (place, &name, stage));
+            draw_stage(&mut scene, &panel, y, unit, (run, place, &name, stage));
             y += BAR;
         }
         y += GAP;
     }
-    words.notes.push("Bars: mean. Lines: p50 to p99. Stages may hold each other, so their times do not add up.".to_owned());
+    words
+        .notes
+        .push("Bars: mean. Lines: p50 to p99. Stages may hold each other, so their times do not add up.".to_owned());
     if shown.len() < runs.len() {
         words.notes.push(format!("The first {} of {} runs are drawn.", shown.len(), runs.len()));
     }
@@ -61,7 +68,10 @@ pub(super) fn stages(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
         .take(LOOKS)
         .enumerate()
         .map(|(place, name)| (Sample::Patch(Look::of(place).ink()), inline(name)))
-        .chain((names.len() > LOOKS).then(|| (Sample::Patch("dim".to_owned()), "others, named by their tooltips".to_owned())))
+        .chain(
+            (names.len() > LOOKS)
+                .then(|| (Sample::Patch("dim".to_owned()), "others, named by their tooltips".to_owned())),
+        )
         .collect();
     let below = legend(&mut scene, top + height + BELOW, &entries);
     finish(&mut scene, below, &words.notes);
@@ -80,20 +90,30 @@ fn names(runs: &[&Summary]) -> Vec<String> {
     names.into_iter().map(|(name, _)| name.clone()).collect()
 }
 
-fn draw_stage(scene: &mut Scene, panel: &Panel, y: f64, run: &Summary, (place, name, stage): (usize, &str, StageTime)) {
+/// What times are shown in.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    ms: f64,
+    name: &'static str,
+}
+
+type Stage<'a> = (&'a Summary, usize, &'a str, StageTime);
+
+fn draw_stage(scene: &mut Scene, panel: &Panel, y: f64, unit: Unit, (run, place, name, stage): Stage<'_>) {
+    let in_unit = |ms: f64| ms / unit.ms;
+    let told = |ms: f64| format!("{} {}", short(in_unit(ms)), unit.name);
     let told = format!(
-        "{} · {name} · mean {} ms · p50 {} ms · p99 {} ms · n = {}",
+        "{} · {name} · mean {} · p50 {} · p99 {} · n = {}",
         run.id,
-        short(stage.mean),
-        short(stage.p50),
-        short(stage.p99),
+        told(stage.mean),
+        told(stage.p50),
+        told(stage.p99),
         stage.n
     );
     let (start, middle) = (panel.x.at(0.0), y + BAR / 2.0);
-    let bar = Shape::Bar([start, panel.x.at(stage.mean).max(start + 0.5)], [y + 1.5, y + BAR - 1.5]);
-    scene.add_told(&Look::of(place).ink(), told, vec![bar]);
-    let (low, high) = (panel.x.at(stage.p50), panel.x.at(stage.p99));
+    let bar = Shape::Bar([start, panel.x.at(in_unit(stage.mean)).max(start + 0.5)], [y + 1.5, y + BAR - 1.5]);
+    let (low, high) = (panel.x.at(in_unit(stage.p50)), panel.x.at(in_unit(stage.p99)));
     let mut spread = vec![Shape::Line(vec![(low, middle), (high, middle)], 1.2)];
     spread.extend([low, high].map(|end| Shape::Line(vec![(end, middle - 2.5), (end, middle + 2.5)], 1.2)));
-    scene.add("ink", spread);
+    scene.add_parts(told, vec![(Look::of(place).ink(), vec![bar]), ("ink".to_owned(), spread)]);
 }

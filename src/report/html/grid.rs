@@ -23,6 +23,8 @@ pub(super) struct Field {
     pub(super) sort: Option<String>,
     /// Anchor that it leads to.
     pub(super) link: Option<String>,
+    /// Words and anchors of what it lists.
+    pub(super) links: Vec<(String, String)>,
 }
 
 impl Field {
@@ -37,7 +39,7 @@ impl Field {
             text: value.map_or_else(|| crate::report::number::ABSENT.to_owned(), |value| fixed(value, places)),
             number: true,
             sort: Some(value.map(|value| value.to_string()).unwrap_or_default()),
-            link: None,
+            ..Self::default()
         }
     }
 
@@ -65,8 +67,10 @@ impl Grid {
 
     /// A table of the model.
     pub(super) fn of(name: &str, table: &Table) -> Self {
-        let columns = table.columns.iter().map(|column| Heading { heading: column.heading(), number: is_number(column) });
-        let rows = table.rows.iter().map(|row| row.iter().zip(&table.columns).map(|(cell, column)| field(cell, column)));
+        let columns =
+            table.columns.iter().map(|column| Heading { heading: column.heading(), number: is_number(column) });
+        let rows =
+            table.rows.iter().map(|row| row.iter().zip(&table.columns).map(|(cell, column)| field(cell, column)));
         let notes = table.notes.iter().enumerate();
         Self {
             name: name.to_owned(),
@@ -101,7 +105,7 @@ fn field(cell: &Cell, column: &Column) -> Field {
         Ok(_) | Err(_) if raw.is_empty() => Some(bound.unwrap_or_default()),
         Ok(_) | Err(_) => None,
     };
-    Field { text, number, sort: sort.filter(|_| number), link: None }
+    Field { text, number, sort: sort.filter(|_| number), ..Field::default() }
 }
 
 #[cfg(test)]

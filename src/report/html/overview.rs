@@ -1,5 +1,7 @@
 //! The top of the report: what it is about, what came out, what speaks against it, and every run.
 
+use indexmap::IndexMap;
+
 use super::grid::{Field, Grid, Heading};
 use super::run::{RunView, anchor};
 use crate::catalog::Validity;
@@ -47,32 +49,52 @@ pub(super) fn tiles(results: &Results) -> Vec<(&'static str, String)> {
     tiles.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-/// What speaks against the numbers: warnings, failures, and runs that did not take place. Tables
-/// without rows are left out.
+/// What speaks against the numbers: warnings, failures, and runs that did not take place, what is the
+/// same for several runs once. Tables without rows are left out.
 pub(super) fn doubts(results: &Results) -> Vec<Grid> {
-    let link = |place: usize, run: &Summary| Field::text(run.id.as_str()).to(anchor(place));
-    let mut warnings = Grid::of_words("Warnings", &["Run", "Validity", "Kind", "What was seen"]);
-    let mut failures = Grid::of_words("Failures", &["Run", "Requests", "Class", "Message", "First requests"]);
+    // what was seen → how many requests, and the places of the runs
+    let mut warnings: IndexMap<[String; 3], (u64, Vec<usize>)> = IndexMap::new();
+    let mut failures: IndexMap<[String; 3], (u64, Vec<usize>)> = IndexMap::new();
     for (place, run) in results.runs.iter().enumerate() {
         for warning in &run.warnings {
-            let words = [run.validity.name(), warning.kind.name(), &warning.text];
-            warnings.rows.push(row(link(place, run), words.map(inline)));
+            let words = [warning.kind.to_string(), inline(&warning.text), run.validity.to_string()];
+            warnings.entry(words).or_default().1.push(place);
         }
         for error in &run.errors {
-            let more = if error.count > error.request_ids.len() as u64 { ", …" } else { "" };
-            let requests = format!("{}{more}", error.request_ids.join(", "));
-            let words = [error.count.to_string(), error.class.to_string(), inline(&error.message), requests];
-            failures.rows.push(row(link(place, run), words));
+            let words = [error.class.to_string(), inline(&error.message), String::new()];
+            let (count, places) = failures.entry(words).or_default();
+            *count += error.count;
+            places.push(place);
         }
     }
-    let mut not_run = Grid::of_words("Not run", &["Run", "Why"]);
-    not_run.rows =
-        results.not_run.iter().map(|run| row(Field::text(run.id.as_str()), [inline(&run.reason)])).collect();
-    [warnings, failures, not_run].into_iter().filter(|table| !table.rows.is_empty()).collect()
+    let mut tables = [
+        Grid::of_words("Warnings", &["Kind", "What was seen", "Validity", "Runs"]),
+        Grid::of_words("Failures", &["Class", "Message", "Requests", "Runs"]),
+        Grid::of_words("Not run", &["Run", "Why"]),
+    ];
+    let [told, failed, not_run] = &mut tables;
+    told.rows = warnings.into_iter().map(|(words, (_, places))| row(words, listed(results, &places))).collect();
+    failed.rows = failures
+        .into_iter()
+        .map(|([class, message, _], (count, places))| {
+            row([class, message, count.to_string()], listed(results, &places))
+        })
+        .collect();
+    not_run.rows = results.not_run.iter().map(|run| row([run.id.clone()], Field::text(inline(&run.reason)))).collect();
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn row<const N: usize>(first: Field, words: [String; N]) -> Vec<Field> {
-    std::iter::once(first).chain(words.into_iter().map(Field::text)).collect()
+fn row<const N: usize>(words: [String; N], last: Field) -> Vec<Field> {
+    words.into_iter().map(Field::text).chain([last]).collect()
+}
+
+/// Links to the first of these runs, and how many more there are.
+fn listed(results: &Results, places: &[usize]) -> Field {
+    const MOST: usize = 8;
+    let run = |place: &usize| Some((results.runs.get(*place)?.id.clone(), anchor(*place)));
+    let rest = places.len().saturating_sub(MOST);
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    Field { links: places.iter().take(MOST).filter_map(run).collect(), ..Field::text(more) }
 }
 
 /// Every run with its figures; a row leads to the run's requests, its longest time to the slowest one.

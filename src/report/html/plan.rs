@@ -44,8 +44,7 @@ pub(super) fn tables(plan: &Plan) -> Vec<Grid> {
     let mut variants =
         Grid::of_words("Variants", &["Variant", "Label", "GPUs", "Layout", "Serve arguments", "Endpoint"]);
     variants.rows = plan.variants.iter().map(variant).collect();
-    let mut datasets =
-        Grid::of_words("Datasets", &["Dataset", "Label", "Description", "Source", "Requests", "Hash"]);
+    let mut datasets = Grid::of_words("Datasets", &["Dataset", "Label", "Description", "Source", "Requests", "Hash"]);
     datasets.rows = plan
         .datasets
         .iter()
@@ -54,8 +53,14 @@ pub(super) fn tables(plan: &Plan) -> Vec<Grid> {
             let stored = serde_json::to_value(dataset).unwrap_or_default();
             let text = |pointer: &str| stored.pointer(pointer).map(words).unwrap_or_default();
             let description = dataset.description.as_deref().map(inline).unwrap_or_default();
-            let cells =
-                [name.clone(), inline(&dataset.label), description, text("/origin/source"), requests(&stored), text("/facts/hash")];
+            let cells = [
+                name.clone(),
+                inline(&dataset.label),
+                description,
+                text("/origin/source"),
+                requests(&stored),
+                text("/facts/hash"),
+            ];
             cells.into_iter().map(Field::text).collect()
         })
         .collect();
@@ -101,6 +106,8 @@ fn words(value: &Json) -> String {
     match value {
         Json::String(text) => inline(text),
         Json::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(", "),
+        // a weight of 1 is written as people write it
+        Json::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
         other => other.to_string(),
     }
 }

@@ -45,7 +45,11 @@ pub(super) fn unsuccessful(run: &Summary, records: &[Record], most: usize) -> (V
     let all: Vec<&Record> = records.iter().filter(|record| record.status != Status::Ok).collect();
     let shown = all.iter().take(most).map(|record| view(run, record, None)).collect();
     let rest = all.len().saturating_sub(most);
-    (shown, (rest > 0).then(|| format!("{} more without success; they are in `records.jsonl`.", counted(rest as u64, "request"))))
+    (
+        shown,
+        (rest > 0)
+            .then(|| format!("{} more without success; they are in `records.jsonl`.", counted(rest as u64, "request"))),
+    )
 }
 
 fn view(run: &Summary, record: &Record, anchor: Option<String>) -> RequestView {

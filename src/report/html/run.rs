@@ -41,13 +41,19 @@ impl RunView {
             id: run.id.clone(),
             validity: run.validity.name(),
             words: words(run),
-            warnings: run.warnings.iter().map(|warning| format!("{}: {}", warning.kind, inline(&warning.text))).collect(),
+            warnings: run
+                .warnings
+                .iter()
+                .map(|warning| format!("{}: {}", warning.kind, inline(&warning.text)))
+                .collect(),
             facts: facts(run),
             charts,
             slowest: slowest(run, records, most, &anchor),
             failed,
             more_failed,
-            note: records.is_empty().then_some("The records of this run are not at hand, so its requests are not shown."),
+            note: records
+                .is_empty()
+                .then_some("The records of this run are not at hand, so its requests are not shown."),
             anchor,
         }
     }

@@ -138,7 +138,8 @@ impl Browser {
 
     /// A picture of so many pixels from the top of the page, as PNG; what it shows need not be in sight.
     pub(super) async fn picture(&self, height: u32) -> Vec<u8> {
-        let size = self.run("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]").await;
+        let size =
+            self.run("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]").await;
         let clip = json!({"x": 0, "y": 0, "width": size[0], "height": size[1].as_u64().unwrap().min(height.into()), "scale": 1});
         let parameters = json!({"format": "png", "captureBeyondViewport": true, "clip": clip});
         let reply = self.chromium("Page.captureScreenshot", parameters).await;

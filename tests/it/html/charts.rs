@@ -52,10 +52,7 @@ fn what_has_no_data_has_no_chart() {
     let records: Vec<_> = in_turn(&[900.0, 900.0]).into_iter().map(|record| censored(record, "cut")).collect();
     let mut plan = image_plan(2);
     plan.runs.push(build::run("base", "A", 2, 4));
-    assert_eq!(
-        Stored::of(plan, vec![records.clone(), records]).names(),
-        ["timeline-base_A_c1", "timeline-base_A_c4"]
-    );
+    assert_eq!(Stored::of(plan, vec![records.clone(), records]).names(), ["timeline-base_A_c1", "timeline-base_A_c4"]);
     let mut empty = Stored::of(image_plan(3), vec![Vec::new()]);
     empty.results.runs.clear();
     assert!(empty.names().is_empty());
@@ -84,7 +81,7 @@ fn titles_say_what_is_compared_and_axes_have_units() {
     }
     assert!(words(&stored.chart("throughput-A").svg).contains("Successes (requests/s)"));
     assert!(words(&stored.chart("pareto-A").svg).contains("Median latency (s), lower is better"));
-    assert!(words(&stored.chart("stages-A").svg).contains("Time (ms)"));
+    assert!(words(&stored.chart("stages-A").svg).contains("Time (s)"));
     let timeline = stored.chart("timeline-seqs-8_A_c4");
     assert!(timeline.title.contains("seqs-8/A/c4") && timeline.title.contains("variant seqs-8, 4 GPUs"));
     assert!(words(&timeline.svg).contains("Time since the start of the run (s)"));
@@ -104,7 +101,11 @@ fn every_run_and_every_request_has_a_tooltip() {
     }
     let svg = stored.chart("timeline-seqs-1_A_c4").svg;
     assert_eq!(tooltips(&svg).len(), 30);
-    assert!(tooltips(&svg)[0].starts_with("req-0001 · 512x512-s20 · ok · queue 0.02 s · generate "), "{:?}", tooltips(&svg)[0]);
+    assert!(
+        tooltips(&svg)[0].starts_with("req-0001 · 512x512-s20 · ok · queue 0.02 s · generate "),
+        "{:?}",
+        tooltips(&svg)[0]
+    );
     let svg = stored.chart("latency-A").svg;
     let supported = tooltips(&svg).into_iter().find(|text| text.contains("P50 ")).unwrap();
     assert!(supported.contains("95 % interval"), "{supported}");
@@ -224,7 +225,7 @@ fn two_hundred_runs_stay_bounded_and_every_series_is_accounted_for() {
     assert!(charts.iter().map(|chart| chart.svg.len()).sum::<usize>() < 10_000_000);
     assert!(charts.iter().all(|chart| chart.svg.len() < 500_000));
     let latency = &charts[0].svg;
-    assert!(words(latency).contains("32 more, each named by its tooltip"), "{}", words(latency));
+    assert!(words(latency).contains("32 others, none with more throughput, named by tooltips"), "{}", words(latency));
     assert!(tooltips(latency).iter().any(|text| text.contains("variant-39/A/c16")));
     assert!(words(&charts[3].svg).contains("of 200 runs are drawn"));
 }

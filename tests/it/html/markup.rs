@@ -11,7 +11,8 @@ pub(super) fn tags_of(document: &str) -> Vec<String> {
             assert_text(text);
         }
         let (tag, after) = after.split_once('>').unwrap_or_else(|| panic!("a tag is not closed: {after:.80}"));
-        let name: String = tag.trim_start_matches('/').chars().take_while(|c| !c.is_whitespace() && *c != '/').collect();
+        let name: String =
+            tag.trim_start_matches('/').chars().take_while(|c| !c.is_whitespace() && *c != '/').collect();
         assert_eq!(tag.matches('"').count() % 2, 0, "a quote is missing: {tag}");
         assert!(!tag.contains('<'), "{tag}");
         if tag.starts_with('/') {

@@ -79,11 +79,15 @@ fn everything_is_there_without_a_script() {
     assert!(page.contains("<p class=\"filter\" hidden>") && !page.contains("<button"));
     assert!(page.contains("<a class=\"skip\" href=\"#main\">"));
     for run in &stored.results.runs {
-        let slowest = stored.records[&run.id].iter().filter(|r| r.error.is_none()).max_by_key(|r| r.latency_us).unwrap();
+        let slowest =
+            stored.records[&run.id].iter().filter(|r| r.error.is_none()).max_by_key(|r| r.latency_us).unwrap();
         let list = between(&page, &format!("Slowest requests of {}</h3>", run.id.replace('/', "&#x2f;")), "</ol>")[0];
         let first = between(list, "<code>", "</code>")[0];
         assert_eq!(first, slowest.request_id);
-        assert!(page.contains(&format!("Requests of {} without success", run.id.replace('/', "&#x2f;"))) == (run.failed > 0));
+        assert!(
+            page.contains(&format!("Requests of {} without success", run.id.replace('/', "&#x2f;")))
+                == (run.failed > 0)
+        );
     }
     // a link from each row into its run, and one to its slowest request
     let targets = between(&page, "href=\"#run-", "\"");

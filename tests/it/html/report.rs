@@ -115,7 +115,8 @@ async fn two_clicks_reach_the_slowest_request_of_a_run() {
         facts.into_iter().filter(|text| text.contains(&slowest.request_id)).collect::<Vec<_>>()
     };
     assert!(shown().await.is_empty());
-    let row = "[...document.querySelectorAll('#runs-table tbody tr')].find((tr) => tr.innerText.includes('seqs-8/A/c8'))";
+    let row =
+        "[...document.querySelectorAll('#runs-table tbody tr')].find((tr) => tr.innerText.includes('seqs-8/A/c8'))";
     let run = browser.run(&format!("return {row}.querySelector('a').hash")).await;
     let run = run.as_str().unwrap();
     browser.click(&format!("#runs-table a[href='{run}-slowest']")).await;
@@ -136,7 +137,8 @@ async fn two_clicks_reach_the_slowest_request_of_a_run() {
 #[tokio::test]
 async fn hostile_words_are_shown_and_not_carried_out() {
     let Some(browser) = browser("hostile_words_are_shown_and_not_carried_out").await else { return };
-    const HOSTILE: &str = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">";
+    const HOSTILE: &str =
+        "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">";
     let mut stored = Stored::sweep(&["a", "b"], &[1, 2], 50);
     stored.plan.title = HOSTILE.to_owned();
     stored.plan.variants[0].label = HOSTILE.to_owned();
@@ -171,7 +173,9 @@ async fn pictures_in_light_and_dark_and_on_a_phone_are_not_blank_and_nothing_sti
     let file = sandbox.path().join("report.html");
     fs_err::write(&file, stored.html()).unwrap();
     browser.open(&file).await;
-    browser.run("document.querySelector('#run-4').open = true; document.querySelector('#run-4-slow-1').open = true").await;
+    browser
+        .run("document.querySelector('#run-4').open = true; document.querySelector('#run-4-slow-1').open = true")
+        .await;
     let light = picture(&browser, "light", "light").await;
     let dark = picture(&browser, "dark", "dark").await;
     assert!(light > 200.0 && dark < 60.0, "{light} {dark}");
