@@ -3,9 +3,11 @@
 
 mod benchmark_json;
 mod caption;
+mod chart;
 mod csv;
 mod escape;
 mod figures;
+mod html;
 mod json;
 mod markdown;
 mod number;
@@ -20,10 +22,12 @@ mod text;
 mod whole;
 mod work;
 
+pub use self::chart::{Chart, ChartError, charts};
 pub use self::csv::csv;
 pub(crate) use self::csv::render as table_csv;
 pub use self::json::json;
 pub use benchmark_json::{Better, github_action_benchmark};
+pub use html::{HtmlError, HtmlInput, html};
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
 pub use page::{MarkerProblem, PageError, PageFacts, page};

@@ -19,6 +19,7 @@ pub use interval::{is_supported, mean_interval, quantile_interval, stratified_me
 pub use results::results;
 pub use run::{RunFiles, summarize};
 pub use sample::{Sample, SampleError};
+pub(crate) use survival::survival;
 pub use types::{
     Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, JobPhases, Mean99, Memory, NotRun, Percentile,
     RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,

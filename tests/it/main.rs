@@ -7,6 +7,7 @@ mod endpoint;
 mod execute;
 mod formats;
 mod history;
+mod html;
 mod layers;
 mod media;
 mod openai;

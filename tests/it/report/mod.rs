@@ -2,7 +2,7 @@
 
 // the attribute tells clippy that helpers are test code too
 #[cfg(test)]
-mod build;
+pub(crate) mod build;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
