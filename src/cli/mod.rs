@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use bench::BenchArgs;
+pub use bench::{BenchArgs, BenchDataset};
 pub use compare::{BaselineArgs, CompareArgs, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
 pub use history::HistoryArgs;

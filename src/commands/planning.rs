@@ -28,7 +28,11 @@ pub(super) struct Planned {
 
 /// Loads and plans, or tells every problem found on stderr.
 pub(super) fn prepare(wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
-    let loaded = load(&wanted.scenario, ui)?;
+    plan_loaded(load(&wanted.scenario, ui)?, wanted, ui)
+}
+
+/// Plans a scenario that is loaded already, or tells every problem found on stderr.
+pub(super) fn plan_loaded(loaded: Loaded, wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
     let refused = |problems: &[Problem]| {
         Ui::talk(&loaded.render(problems, ui.color));
         Exit::Usage
