@@ -9,7 +9,7 @@ mod outcome;
 mod parallel;
 mod task;
 
-pub use api::{Api, SYNC_VIDEO_PATH};
+pub use api::{Api, SYNC_VIDEO_PATH, Spelling};
 pub use fields::{FieldKind, FieldSpec, field, fields, is_known_field};
 pub use metric::{Direction, METRICS, MetricSpec, Unit, metric};
 pub use outcome::{ErrorClass, Flag, Validity, WarningKind};

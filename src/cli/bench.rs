@@ -88,7 +88,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "TASK", default_value = "t2v", value_parser = tasks())]
     pub task: Task,
     /// Number of measured requests.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub num_prompts: u64,
     /// Most requests in flight [default: 1].
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
@@ -121,7 +121,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub num_inference_steps: Option<u32>,
     /// Seed sent with every request [default: none is sent].
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// Report how many requests met their target.
     #[arg(long)]
@@ -143,7 +143,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "JSON")]
     pub random_request_config: Option<String>,
     /// Seed of the draws from these profiles, and of the arrivals.
-    #[arg(long, value_name = "SEED", default_value_t = 42)]
+    #[arg(long, value_name = "SEED", default_value_t = 42, value_parser = seed)]
     pub random_request_seed: u64,
     /// Request fields sent with every request, as a JSON object.
     #[arg(long, value_name = "JSON")]
@@ -191,6 +191,17 @@ fn rate(text: &str) -> Result<Rate, String> {
         Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(Rate::PerSecond(rate)),
         _ => Err(wrong()),
     }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a whole number of at least 0"))
+}
+
+fn at_least_one(text: &str) -> Result<u64, String> {
+    text.parse()
+        .ok()
+        .filter(|number| *number > 0)
+        .ok_or_else(|| format!("`{text}` is not a whole number of at least 1"))
 }
 
 fn above_zero(text: &str) -> Result<f64, String> {

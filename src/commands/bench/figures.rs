@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::scenario;
 use super::wanted::Wanted;
 use crate::catalog::Api;
+use crate::plan::Plan;
 use crate::record::{Record, Status};
 use crate::summarize::{Distribution, StageTime, Summary};
 
@@ -21,6 +22,7 @@ const MOST_FAILURES: usize = 10;
 /// What there is to tell about the run.
 pub(super) struct Figures<'a> {
     pub(super) wanted: &'a Wanted<'a>,
+    pub(super) plan: &'a Plan,
     /// `None` for a run that did not get to its measured requests.
     pub(super) summary: Option<&'a Summary>,
     /// Why it did not.
@@ -76,9 +78,9 @@ impl Figures<'_> {
         if let Some(bot_task) = self.wanted.named_bot_task() {
             add("bot_task", bot_task);
         }
-        if let Some(summary) = summary.filter(|summary| summary.simulated) {
+        if self.plan.simulated {
             add("simulated", json!(true));
-            add("speed", json!(summary.speed));
+            add("speed", json!(self.plan.speed));
         }
         object
     }
@@ -100,8 +102,8 @@ impl Figures<'_> {
 
     fn configuration(&self, out: &mut String) {
         let Wanted { args, api, .. } = self.wanted;
-        if let Some(summary) = self.summary.filter(|summary| summary.simulated) {
-            row(out, "Simulated:", &format!("{}x speed, not a measurement", summary.speed));
+        if self.plan.simulated {
+            row(out, "Simulated:", &format!("{}x speed, not a measurement", self.plan.speed));
         }
         row(out, "Endpoint:", api.path());
         row(out, "Model:", &args.model);

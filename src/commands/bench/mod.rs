@@ -131,6 +131,7 @@ impl<'a> Bench<'a> {
         let records = read_journal::<Record>(&folder.records()).map_err(io::Error::other)?.items;
         let figures = Figures {
             wanted: &self.wanted,
+            plan,
             summary: results.runs.first(),
             not_run: results.not_run.first().map(|not_run| not_run.reason.as_str()),
             records: &records,

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::wanted::{Table, Wanted};
-use crate::catalog::{Api, Task};
+use crate::catalog::{Api, Spelling, Task};
 use crate::cli::BenchDataset;
 use crate::scenario::Scenario;
 use crate::scenario::model::{
@@ -88,6 +88,8 @@ fn endpoint(wanted: &Wanted<'_>) -> Result<Endpoint, String> {
         timeout: job.map(|job| Timeout { job: Some(job), ..Timeout::default() }),
         return_stage_metrics: wanted.return_stage_metrics().then_some(true),
         bot_task: wanted.bot_task(),
+        // where it makes a difference
+        spelling: matches!(wanted.api, Api::Chat | Api::Videos).then_some(Spelling::PythonClient),
         allow_unknown: wanted.unknown_fields().next().map(|_| true),
         ..Endpoint::default()
     })

@@ -251,7 +251,9 @@ fn json<T: DeserializeOwned>(flag: &str, wanted: &str, text: &str) -> Result<T, 
         let message = error.to_string();
         let message = message.strip_suffix(&at).unwrap_or(&message);
         let kind = if error.is_data() { format!("is not {wanted}") } else { "is not JSON".to_owned() };
-        format!("`{flag}` {kind} (line {line}, column {column}): {message}")
+        // a value that is wrong as a whole has no column
+        let column = if column == 0 { String::new() } else { format!(", column {column}") };
+        format!("`{flag}` {kind} (line {line}{column}): {message}")
     })
 }
 

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequest as _;
 use bytes::Bytes;
-use omni_bench::catalog::{Api, Task};
+use omni_bench::catalog::{Api, Spelling, Task};
 use omni_bench::endpoint::{Body, Encoder, Wire, asked};
 use omni_bench::workload::{Reference, Request, Shape};
 use serde_json::{Value, json};
