@@ -10,37 +10,37 @@ use crate::units::Rate;
 
 /// What the help says about flags that mean something better than they did.
 const DIFFERENCES: &str = "\
-Where this differs from vLLM-Omni's diffusion_benchmark_serving.py:
-  outcome      a 200 without a readable picture or video is a failure, not a success; the exit code is 3
-               when a request failed or was cut (0 before)
-  limits       a request cut by a limit is censored: it counts as failed, its time is no latency, and
-               percentiles that it leaves unknown read `≥`; limits are 10 s to connect, 15 min for an
-               exchange and --video-job-timeout for a job from its creation (5 min and 10 min before)
-  latency      ends when the reply is read; DELETE of a video job is not in it, and polls come after
-               50 ms, then in 5 % steps of the job's time, not every 2 s
-  warm-up      keeps the shape of the measured requests (t2v is not cut to 1 frame) and has prompts of its
-               own; --warmup-num-inference-steps applies; if a warm-up fails the run stops and says why
-  --slo        targets come from 3 calibration requests per class of shapes, sent one by one after the
-               warm-up, not from warm-ups scaled linearly; rows with `slo_ms` keep theirs
-  arrivals     a rate draws its Poisson arrivals from --random-request-seed, before the first request,
-               without drift; without a rate a trace is replayed at its time stamps, which were ignored
-  --random-request-seed
-               is a flag (always 42 before); a profile without `weight` has weight 1, any field may stand in it
-  --extra-body fills gaps, a row's own value wins (it overrode rows); a field that the endpoint is not known
-               to read is sent and named on stderr (edits dropped it)
-  --width, --height
-               belong together; one without the other is an error (a trace lost both)
-  --num-frames, --fps
-               fill the gaps of a custom dataset too; endpoints without a place for them do not get them
-  --num-input-images
-               every image is sent to /v1/videos (only the first was)
-  --task t2i with /v1/images/edits
-               is refused beforehand (it crashed)
-  datasets     a failed download is an error, never a placeholder list; nothing that was downloaded is
-               executed, so vbench with an image task needs --dataset-path
-  output       what was not measured is null in --output-file and `n/a` here, never 0; simulated figures
-               say so (`simulated`, `speed`); stage times print in seconds
-  files        records, summaries and tables go to a folder under --out as with `run`";
+Where this differs from vLLM-Omni's diffusion_benchmark_serving.py (whose way stands in brackets):
+* outcome: a 200 without a readable picture or video is a failure, not a success; the exit code
+  is 3 when a request failed or was cut (it was 0)
+* limits: a request cut by a limit is censored: it counts as failed, its time is no latency, and
+  a percentile that it leaves unknown reads `≥`; the limits are 10 s to connect, 15 min for an
+  exchange (5 min) and --video-job-timeout for a job from its creation (10 min)
+* latency: ends when the reply is read; polls of a video job come after 50 ms and then in 5 %
+  steps of its time (every 2 s), and its DELETE is not counted
+* warm-up: keeps the measured shapes (t2v had 1 frame) except for --warmup-num-inference-steps,
+  and has prompts of its own; when one fails the run stops and says why
+* --slo: targets come from 3 calibration requests per class of shapes, sent one by one after the
+  warm-up (from warm-ups, scaled linearly); rows with `slo_ms` keep theirs
+* arrivals: a rate draws its Poisson arrivals from --random-request-seed, before the first
+  request and without drift (unseeded); without a rate a trace is replayed at its time stamps
+  (they were ignored), and what waits for --max-concurrency counts in the response time
+* --random-request-seed: is a flag (42); a profile without `weight` has weight 1, and any
+  request field may stand in it
+* --extra-body: fills gaps, and a row's own value wins (it replaced rows); a typed flag that says
+  otherwise is an error; a field that the endpoint is not known to read is sent and named (edits
+  dropped it)
+* --width, --height: belong together (one alone lost both sizes of a trace)
+* --num-frames, --fps: fill the gaps of a custom dataset too, and are named when the endpoint
+  has no place for them
+* --num-input-images: all go to /v1/videos (only the first did)
+* t2i with /v1/images/edits: is refused beforehand (it crashed)
+* datasets: a failed download is an error (a placeholder list); nothing that was downloaded is
+  executed, so vbench with an image task needs --dataset-path
+* figures: what was not measured is null in --output-file and `n/a` in print (0); simulated
+  figures say so, with `simulated` and `speed` in the file; stage times are printed in seconds
+  (mixed)
+* files: records, summaries and tables go to a folder under --out, as those of `run` do";
 
 /// Where requests come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

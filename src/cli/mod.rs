@@ -60,7 +60,7 @@ pub enum Command {
     /// Print every resolved value of a scenario with the layer it came from.
     Explain(ExplainArgs),
     /// Carry out one run without a scenario file, with the flags of vLLM-Omni's serving benchmark.
-    Bench(BenchArgs),
+    Bench(Box<BenchArgs>),
     /// Render stored results, without running anything.
     Report(ReportArgs),
     /// Rewrite the generated parts of a scenario's page.

@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 
 use super::scenario;
 use super::wanted::Wanted;
-use crate::catalog::Api;
-use crate::plan::Plan;
-use crate::record::{Record, Status};
+use crate::catalog::{Api, ErrorClass};
+use crate::plan::{Arrivals, Plan};
+use crate::record::{Record, RequestError, Status};
 use crate::summarize::{Distribution, StageTime, Summary};
+use crate::units::Rate;
 
 /// Width of a label.
 const LABEL: usize = 40;
@@ -114,12 +115,15 @@ impl Figures<'_> {
     fn traffic(&self, out: &mut String) {
         let args = self.wanted.args;
         row(out, "Benchmark duration (s):", &fixed(self.summary.and_then(|summary| summary.duration_s), 2));
-        let replayed =
-            self.summary.is_some_and(|s| s.headline == "response_time") && args.request_rate.per_second().is_none();
-        let rate = if replayed { "trace".to_owned() } else { args.request_rate.to_string() };
+        let traffic = self.plan.runs.first().map(|run| &run.traffic);
+        let rate = match (args.request_rate, traffic.map(|traffic| traffic.arrivals)) {
+            (_, Some(Arrivals::Trace { .. })) => "trace".to_owned(),
+            (Rate::PerSecond(rate), _) => format!("{rate:?}"),
+            (Rate::Infinite, _) => "inf".to_owned(),
+        };
         row(out, "Request rate:", &rate);
         row(out, "Max request concurrency:", &args.max_concurrency.unwrap_or(1).to_string());
-        let requests = self.summary.map_or(args.num_prompts, |summary| summary.requests);
+        let requests = traffic.map_or(args.num_prompts, |traffic| traffic.requests);
         row(out, "Successful requests:", &format!("{}/{requests}", self.completed()));
         row(out, "Failed requests:", &self.failed().to_string());
         for error in self.errors().take(MOST_FAILURES) {
@@ -157,7 +161,7 @@ impl Figures<'_> {
         rule(out);
         row(out, "SLO Attainment Rate (all):", &or_not(slo.map(|slo| format!("{:.2}%", slo.attainment * 100.0))));
         row(out, "SLO Met (success count):", &or_not(slo.map(|slo| slo.met.to_string())));
-        row(out, "SLO Scale:", &self.wanted.args.slo_scale.to_string());
+        row(out, "SLO Scale:", &format!("{:?}", self.wanted.args.slo_scale));
     }
 
     fn memory(&self, out: &mut String) {
@@ -197,10 +201,18 @@ impl Figures<'_> {
         let mut lost: Vec<&Record> =
             self.records.iter().filter(|r| matches!(r.status, Status::Failed | Status::Censored)).collect();
         lost.sort_by_key(|record| record.index);
-        lost.into_iter().map(|record| {
-            let error = record.error.as_ref().map(|error| format!("{}: {}", error.class, error.message));
-            json!({ "request_id": record.request_id, "error": error })
-        })
+        lost.into_iter()
+            .map(|record| json!({ "request_id": record.request_id, "error": record.error.as_ref().map(told) }))
+    }
+}
+
+/// An error in words, an HTTP status as the Python client spells it.
+fn told(error: &RequestError) -> String {
+    let message = &error.message;
+    match error.http_status.filter(|_| error.class == ErrorClass::HttpStatus).map(|status| format!("HTTP {status}")) {
+        Some(status) if message.starts_with(&status) => message.clone(),
+        Some(status) => format!("{status}: {message}"),
+        None => format!("{}: {message}", error.class),
     }
 }
 

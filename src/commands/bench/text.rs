@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 use crate::scenario::Scenario;
 
 /// Remarks, by table and key.
-const REMARKS: [(&str, &str, &str); 5] = [
+const REMARKS: [(&str, &str, &str); 6] = [
+    ("endpoint", "spelling", "bodies as vLLM-Omni's Python client writes them"),
     ("datasets", "allow_download", "named by --dataset, which is consent"),
     ("datasets", "request_seed", "every request sends the seed of `defaults`"),
     ("traffic", "seed", "of the draws from profiles and of arrivals; sent to no server"),
@@ -47,8 +48,8 @@ fn line(out: &mut String, table: &str, key: &str, value: &Value) {
     let is_list_of_tables = value.as_array().is_some_and(|list| list.iter().any(Value::is_object));
     let value = match value {
         Value::Array(list) if is_list_of_tables => {
-            let items: String = list.iter().filter_map(inline).map(|item| format!("  {item},\n")).collect();
-            Some(format!("[\n{items}]"))
+            let items: Vec<String> = list.iter().filter_map(inline).collect();
+            Some(format!("[\n  {},\n]", items.join(",\n  ")))
         }
         other => inline(other).filter(|_| !is_empty(other)),
     };
@@ -100,4 +101,61 @@ fn basic(text: &str) -> String {
         c => c.to_string(),
     });
     format!("\"{}\"", escaped.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::{scenario, wanted::Wanted};
+    use super::text;
+    use crate::cli::{Cli, Command};
+    use crate::scenario::load_text;
+
+    /// The text of the flags, after it was read again.
+    fn text_of(flags: &[&str]) -> String {
+        let cli = Cli::try_parse_from([&["omni-bench", "bench"], flags].concat()).unwrap();
+        let Command::Bench(args) = cli.command else { panic!("not bench") };
+        let built = scenario::scenario(&Wanted::new(&args).unwrap(), false).unwrap();
+        let text = text(&built).unwrap();
+        let read = load_text("text", &text, &[]).unwrap_or_else(|broken| panic!("{text}\n{}", broken.render(false)));
+        assert_eq!(read.scenario, built, "{text}");
+        text
+    }
+
+    #[test]
+    fn a_text_read_again_is_the_same_scenario() {
+        text_of(&[]);
+        text_of(&["--task", "t2i", "--dataset", "trace", "--dataset-path", "a.txt, b/*.txt", "--seed", "0"]);
+        text_of(&["--task", "v2v", "--dataset", "random", "--video-job-timeout", "0.25", "--warmup-requests", "0"]);
+        text_of(&[
+            "--task",
+            "it2i",
+            "--dataset",
+            "random",
+            "--slo",
+            "--request-rate",
+            "0.1",
+            "--speed",
+            "3",
+            "--simulate",
+        ]);
+        text_of(&[
+            "--task",
+            "t2i",
+            "--dataset",
+            "random",
+            "--random-request-config",
+            r#"[{"width": 64, "height": 64, "weight": 1e-7, "lora": {"name": "a.b", "": [1.5, true, "x\ny"]}}, {}]"#,
+        ]);
+    }
+
+    #[test]
+    fn texts_and_keys_of_any_kind_stay_on_their_line() {
+        let extra = r#"{"a b\n\"": "tab\t quote\" back\\slash é \u0001 \u2028", "big": 18446744073709551615, "e": {}, "l": []}"#;
+        let text = text_of(&["--task", "t2i", "--dataset", "random", "--extra-body", extra]);
+        assert_eq!(text.matches("extra_body = ").count(), 1);
+        let line = text.lines().find(|line| line.starts_with("extra_body = ")).unwrap();
+        assert!(line.ends_with("big = 18446744073709551615, e = {}, l = [] }"), "{line}");
+    }
 }

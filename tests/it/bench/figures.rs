@@ -39,7 +39,10 @@ fn sections(output: &std::process::Output) -> String {
     let text = printed(output);
     let timed = ["Benchmark duration", "Request throughput", "Latency "];
     let lines = text.lines().map(|line| match line.split_once(':') {
-        Some((label, _)) if timed.iter().any(|start| label.starts_with(start)) => format!("{label}: [time]"),
+        Some((label, value)) if timed.iter().any(|start| label.starts_with(start)) => {
+            let shown = if value.trim().parse::<f64>().is_ok() { "[time]" } else { value.trim() };
+            format!("{label}: {shown}")
+        }
         _ => line.to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -49,7 +52,10 @@ fn sections(output: &std::process::Output) -> String {
 fn the_sections_stand_in_the_order_of_the_python_client() {
     let (sandbox, server) = (Sandbox::new(), Recorder::start());
     let flags = ["--task", "t2i", "--dataset", "random", "--model", "Qwen/Qwen-Image", "--base-url", &server.fake.url];
-    let output = bench(&sandbox, &[&flags[..], &["--num-prompts", "4", "--max-concurrency", "2", "--slo"]].concat());
+    let output = bench(
+        &sandbox,
+        &[&flags[..], &["--num-prompts", "4", "--max-concurrency", "2", "--slo", "--slo-scale", "1000"]].concat(),
+    );
     assert_eq!(code(&output), 0, "{}", talk(&output));
     insta::assert_snapshot!(sections(&output));
 }
@@ -71,7 +77,7 @@ fn failures_are_counted_and_the_first_ten_shown() {
     let errors = figures["request_errors"].as_array().unwrap();
     assert_eq!(errors.len(), 12);
     assert_eq!(errors[11]["request_id"], "req-0012");
-    assert_eq!(errors[11]["error"], "http_status: out of memory on GPU 0");
+    assert_eq!(errors[11]["error"], "HTTP 500: out of memory on GPU 0");
     // the client wrote zeros here
     for key in ["latency_mean", "latency_median", "latency_p50", "latency_p95", "latency_p99", "peak_memory_mb_max"] {
         assert_eq!(figures[key], Value::Null, "{key}");

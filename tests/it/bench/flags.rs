@@ -68,7 +68,7 @@ fn the_long_help_says_how_the_python_client_was_different() {
         "time stamps",
         "--extra-body",
         "--width, --height",
-        "never a placeholder",
+        "a placeholder list",
         "null",
         "15 min",
         "exit code",

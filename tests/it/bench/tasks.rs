@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{bench, code, json, printed, talk};
 use crate::support::Sandbox;
 
-const TASKS: [(&str, &str, &str); 7] = [
+const TASKS: &[(&str, &str, &str)] = &[
     ("t2i", "/v1/chat/completions", "image"),
     ("i2i", "/v1/images/edits", "image"),
     ("ti2i", "/v1/images/edits", "image"),
@@ -25,7 +25,7 @@ fn simulated(task: &str, more: &[&str]) -> (Sandbox, std::process::Output) {
 
 #[test]
 fn every_task_runs_in_simulation_from_flags_alone() {
-    for (task, path, medium) in TASKS {
+    for &(task, path, medium) in TASKS {
         let frames: &[&str] = if medium == "video" { &["--num-frames", "9", "--fps", "8"] } else { &[] };
         let (sandbox, output) = simulated(task, frames);
         assert_eq!(code(&output), 0, "{task}: {}", talk(&output));

@@ -103,6 +103,24 @@ fn chat_puts_diffusion_keys_at_the_root_once() {
 }
 
 #[test]
+fn the_python_clients_spelling_nests_the_fields_of_chat_and_splits_the_size_of_videos() {
+    let python = |api, task| Wire { spelling: Spelling::PythonClient, ..wire(api, task) };
+    let body = python(Api::Chat, Task::T2i).encode(&full(Task::T2i)).unwrap();
+    assert_eq!(
+        json_text(&body),
+        r#"{"model":"Qwen/Qwen-Image","messages":[{"role":"user","content":"a cat"}],"extra_body":{"height":768,"width":1024,"num_outputs_per_prompt":2,"num_inference_steps":20,"seed":0,"negative_prompt":"blurry"}}"#
+    );
+    let body = python(Api::Chat, Task::T2i).encode(&request(Task::T2i)).unwrap();
+    assert_eq!(json_text(&body), r#"{"model":"Qwen/Qwen-Image","messages":[{"role":"user","content":"a cat"}]}"#);
+    let body = python(Api::Videos, Task::T2v).encode(&sized(Task::T2v, 854, 480)).unwrap();
+    assert_eq!(fields(&body), ["prompt=a cat", "width=854", "height=480"]);
+    let mut plain = request(Task::T2v);
+    plain.fields.insert("size".to_owned(), json!("640x480"));
+    let body = python(Api::Videos, Task::T2v).encode(&plain).unwrap();
+    assert_eq!(fields(&body), ["prompt=a cat", "size=640x480"]);
+}
+
+#[test]
 fn chat_sends_images_as_data_urls_after_the_text() {
     let images = vec![file("a.png", PNG_1X1), url("data:image/jpeg;base64,AAAA")];
     let request = Request { images, ..request(Task::Ti2i) };
