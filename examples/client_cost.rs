@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use omni_bench::execute::{Gauge, Secrets, Target, timer_errors_ms};
+use omni_bench::execute::{Gauge, Secrets, Target};
 use omni_bench::record::Spread;
 use omni_bench::simulator::{Settings, serve};
 use tokio::net::TcpListener;
@@ -76,7 +76,7 @@ async fn measure() -> Result<(), Box<dyn Error>> {
     let latencies = gauge.latencies_ms(1, LATENCIES, Duration::from_secs(10)).await?;
     let mut timer = Vec::new();
     for _ in 0..TIMER_ROUNDS {
-        timer.extend(timer_errors_ms().await?);
+        timer.extend(gauge.timer_errors_ms().await?);
     }
     for (name, values) in [("added latency, concurrency 1 (ms)", latencies), ("timer error, 500/s (ms)", timer)] {
         let spread = Spread::of(values).ok_or("nothing was measured")?;

@@ -29,6 +29,11 @@ venv=target/test-venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
 "$venv/bin/python" -c 'import openai' 2>/dev/null || "$venv/bin/pip" install --quiet --disable-pip-version-check 'openai>=2,<4'
 export OMNI_BENCH_TEST_PYTHON="$PWD/$venv/bin/python"
+
+step "draws of CPython's random.Random"
+mkdir -p target
+python3 tests/fixtures/cpython_draws.py >target/test-draws.json
+export OMNI_BENCH_TEST_DRAWS="$PWD/target/test-draws.json"
 # here nothing may be skipped: what `cargo test` alone would name as not run is a failure
 export OMNI_BENCH_TEST_ALL=1
 

@@ -8,6 +8,7 @@ mod dashboard;
 mod estimate;
 mod explain;
 mod export;
+mod fetch;
 mod gate;
 mod history;
 mod import;

@@ -10,7 +10,6 @@ use crate::exit::Exit;
 use crate::plan::{Arrivals, Plan, RunPlan};
 use crate::scenario::model::OnShort;
 use crate::units::Rate;
-use crate::workload::Origin;
 
 pub(super) fn run(args: &PlanArgs, ui: Ui) -> Exit {
     let Planned { plan, .. } = match prepare(&args.planning, ui) {
@@ -41,6 +40,18 @@ struct PlanOutput<'a> {
     plan_hash: &'a str,
     starts: u32,
     runs: Vec<RunOutput<'a>>,
+    datasets: Vec<DatasetOutput<'a>>,
+}
+
+#[derive(Serialize)]
+struct DatasetOutput<'a> {
+    name: &'a str,
+    files: &'a [String],
+    rows: Option<u64>,
+    bad_rows: u64,
+    comments: u64,
+    sha256: Option<&'a str>,
+    hash: &'a str,
 }
 
 #[derive(Serialize)]
@@ -78,12 +89,22 @@ fn json(plan: &Plan) -> serde_json::Result<String> {
         warmup_requests: run.warmup.requests,
         estimate_s: run.estimate_s,
     });
+    let datasets = plan.datasets.values().map(|dataset| DatasetOutput {
+        name: &dataset.name,
+        files: dataset.origin.files(),
+        rows: dataset.facts.rows,
+        bad_rows: dataset.facts.bad_rows,
+        comments: dataset.facts.comments,
+        sha256: dataset.facts.sha256.as_deref(),
+        hash: &dataset.facts.hash,
+    });
     let output = PlanOutput {
         format: plan.format,
         scenario: &plan.scenario,
         plan_hash: &plan.plan_hash,
         starts: plan.starts,
         runs: runs.collect(),
+        datasets: datasets.collect(),
     };
     serde_json::to_string_pretty(&output).map(|text| text + "\n")
 }
@@ -106,7 +127,25 @@ fn table(plan: &Plan) -> String {
         column.set_cell_alignment(CellAlignment::Right);
     }
     let rows = table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
-    format!("{rows}\n\n{}\n", totals(plan))
+    format!("{rows}\n\n{}{}\n", data(plan), totals(plan))
+}
+
+/// A line for each dataset that is read from files, so that people can see and pin what it is.
+fn data(plan: &Plan) -> String {
+    let lines = plan.datasets.values().filter_map(|dataset| {
+        let facts = &dataset.facts;
+        let mut parts = vec![counted(facts.rows?, "row")];
+        parts.extend((facts.bad_rows > 0).then(|| format!("{} left out", facts.bad_rows)));
+        parts.extend((facts.comments > 0).then(|| counted(facts.comments, "comment line")));
+        parts.extend(facts.sha256.as_ref().map(|sum| format!("SHA-256 {sum}")));
+        Some(format!("dataset {}: {}\n", dataset.name, parts.join(", ")))
+    });
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
+
+fn counted(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 
 fn traffic(run: &RunPlan) -> String {
@@ -127,10 +166,9 @@ fn traffic(run: &RunPlan) -> String {
 
 /// Runs, starts, and what they cost where every run has an estimate.
 fn totals(plan: &Plan) -> String {
-    let counted = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let mut parts = vec![
-        counted(plan.runs.len(), "run"),
-        counted(plan.starts as usize, if plan.simulated { "simulator start" } else { "server start" }),
+        counted(plan.runs.len() as u64, "run"),
+        counted(u64::from(plan.starts), if plan.simulated { "simulator start" } else { "server start" }),
     ];
     let estimates: Option<Vec<(f64, u32)>> =
         plan.runs.iter().map(|run| run.estimate_s.map(|seconds| (seconds, run.gpus))).collect();
@@ -161,10 +199,10 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Traces whose rows bound the number of requests.
+/// Datasets whose rows bound the number of requests.
 fn cut_short(plan: &Plan) -> impl Iterator<Item = String> {
     plan.datasets.values().filter_map(|dataset| {
-        let Origin::Trace { on_short: OnShort::Truncate, .. } = dataset.origin else { return None };
+        dataset.origin.on_short().filter(|on_short| *on_short == OnShort::Truncate)?;
         let rows = dataset.facts.rows?;
         let full = plan.runs.iter().any(|run| run.dataset == dataset.name && run.traffic.requests == rows);
         full.then(|| format!("dataset `{}` has {rows} rows; no run of it has more requests", dataset.name))

@@ -11,6 +11,7 @@ use crate::workload::{self, Class, Data, Dataset};
 
 use super::Ui;
 use super::estimate::Estimator;
+use super::fetch;
 use super::load::load;
 
 /// Time base of the simulator when neither scenario nor command line says.
@@ -28,18 +29,20 @@ pub(super) struct Planned {
 
 /// Loads and plans, or tells every problem found on stderr.
 pub(super) fn prepare(wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
-    plan_loaded(load(&wanted.scenario, ui)?, wanted, ui)
+    prepare_loaded(load(&wanted.scenario, ui)?, wanted, false, ui)
 }
 
-/// Plans a scenario that is loaded already, or tells every problem found on stderr.
-pub(super) fn plan_loaded(loaded: Loaded, wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
+/// Plans a loaded scenario, or tells every problem found on stderr. `consent` allows the downloads that
+/// the scenario itself does not allow.
+pub(super) fn prepare_loaded(loaded: Loaded, wanted: &PlanningArgs, consent: bool, ui: Ui) -> Result<Planned, Exit> {
     let refused = |problems: &[Problem]| {
         Ui::talk(&loaded.render(problems, ui.color));
         Exit::Usage
     };
     let hosting = hosting(wanted, &loaded.scenario);
     let simulator = simulator_problem(&loaded.scenario);
-    let data = workload::load(&loaded.scenario).map_err(|mut problems| {
+    let sources = fetch::fetch(&loaded.scenario, consent, ui);
+    let data = workload::load(&loaded.scenario, &sources).map_err(|mut problems| {
         // the scenario's other problems do not depend on the data
         let others = plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(simulator.clone());
         for problem in others {

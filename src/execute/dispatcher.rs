@@ -1,5 +1,5 @@
-//! The owner of a phase's state. Workers, the pacer and the user's stop are messages to it; it
-//! decides what starts when, and knows when the phase is over.
+//! The owner of a phase's state. Workers and the user's stop are messages to it; it waits for due
+//! times itself, decides what starts when, and knows when the phase is over.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

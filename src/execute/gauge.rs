@@ -22,11 +22,9 @@ use crate::units::{Limit, Span};
 use crate::workload::{Request, Shape};
 
 use super::client::{Client, Connect};
-use super::clock::Clock;
 use super::context::Shared;
 use super::dispatcher::{self, PhaseEnd, PhaseError};
 use super::drive::Target;
-use super::pacer::Pacer;
 use super::phase::{Phase, PhaseKind, Prepared, prepare};
 use super::progress::Progress;
 use super::stop::Stop;
@@ -80,7 +78,7 @@ pub async fn measure_client(null: &Target, folder: &Path, at: Timestamp) -> Resu
     let gauge = Gauge::new(null, folder)?;
     let max_rate_per_s = gauge.rate(AT_ONCE, RATE_FOR).await?;
     let latencies_ms = gauge.latencies_ms(1, LATENCIES, LATENCIES_WITHIN).await?;
-    let errors_ms = timer_errors_ms().await?;
+    let errors_ms = gauge.timer_errors_ms().await?;
     Ok(ClientProbe {
         format: CLIENT_FORMAT,
         measured_at: at.to_string(),
@@ -97,6 +95,13 @@ pub struct Gauge {
     request: Arc<Prepared>,
     /// Removed at the end.
     folder: TempDir,
+}
+
+/// What is to be carried out.
+struct Load {
+    requests: Vec<Arc<Prepared>>,
+    open_loop: bool,
+    cap: Option<usize>,
 }
 
 /// What became of a load.
@@ -120,8 +125,8 @@ impl Gauge {
 
     /// Requests per second with this many in flight, sought for `span`.
     pub async fn rate(&self, concurrency: usize, span: Duration) -> Result<f64, GaugeError> {
-        self.carry(concurrency, FIRST, FIRST_WITHIN).await?;
-        let carried = self.carry(concurrency, ENOUGH, span).await?;
+        self.carry(self.closed(concurrency, FIRST), FIRST_WITHIN).await?;
+        let carried = self.carry(self.closed(concurrency, ENOUGH), span).await?;
         let ok = u32::try_from(carried.ok).unwrap_or(u32::MAX);
         if ok == 0 { Err(GaugeError::Nothing) } else { Ok(f64::from(ok) / carried.took.as_secs_f64()) }
     }
@@ -134,19 +139,36 @@ impl Gauge {
         within: Duration,
     ) -> Result<Vec<f64>, GaugeError> {
         let dir = self.run_dir();
-        self.carry(concurrency, requests, within).await?;
+        self.carry(self.closed(concurrency, requests), within).await?;
         let records = read_journal::<Record>(&dir.warmup())?.items;
         let latencies = records.iter().filter(|record| record.status == Status::Ok);
         let latencies = latencies.filter_map(|record| record.latency_us).map(ms);
         Ok(latencies.collect())
     }
 
+    /// How much later than due the requests of an open loop are sent, in milliseconds, at 500 a second.
+    pub async fn timer_errors_ms(&self) -> Result<Vec<f64>, GaugeError> {
+        let dir = self.run_dir();
+        let step = super::clock::micros(TICK);
+        let due = |due_us| Arc::new(Prepared { due_us: Some(due_us), ..self.request.as_ref().clone() });
+        let requests = (1..).map(|tick| due(tick * step)).take(TICKS).collect();
+        self.carry(Load { requests, open_loop: true, cap: None }, PATIENCE).await?;
+        let records = read_journal::<Record>(&dir.warmup())?.items;
+        let sent = records.iter().filter_map(|record| record.sent_us.map(|sent| (sent, record.due_us)));
+        let errors: Vec<f64> = sent.map(|(sent, due)| ms(sent.saturating_sub(due))).collect();
+        if errors.is_empty() { Err(GaugeError::Nothing) } else { Ok(errors) }
+    }
+
+    fn closed(&self, concurrency: usize, requests: usize) -> Load {
+        Load { requests: vec![Arc::clone(&self.request); requests], open_loop: false, cap: Some(concurrency) }
+    }
+
     fn run_dir(&self) -> RunDir {
         ResultsDir::at(self.folder.path()).run("probe")
     }
 
-    /// Carries out requests in a closed loop until all are done or the time is over.
-    async fn carry(&self, concurrency: usize, requests: usize, within: Duration) -> Result<Carried, GaugeError> {
+    /// Carries out requests until all are done or the time is over.
+    async fn carry(&self, load: Load, within: Duration) -> Result<Carried, GaugeError> {
         let dir = self.run_dir();
         drop(fs_err::remove_dir_all(dir.path()));
         fs_err::create_dir_all(dir.path())?;
@@ -154,9 +176,9 @@ impl Gauge {
         let shared = self.shared(&writer);
         let phase = Phase {
             kind: PhaseKind::Warmup,
-            requests: vec![Arc::clone(&self.request); requests],
-            open_loop: false,
-            cap: Some(concurrency),
+            requests: load.requests,
+            open_loop: load.open_loop,
+            cap: load.cap,
             must_succeed: true,
         };
         let (ended, took) = until_over(phase, &shared, within).await;
@@ -211,21 +233,6 @@ async fn time_over(within: Duration, least: u64, progress: &Progress) {
     while progress.ended() < least && Instant::now() < patience {
         tokio::time::sleep(LOOK_AGAIN).await;
     }
-}
-
-/// How much later than due a schedule's positions come to the task that would send them, in
-/// milliseconds. The gaps are those of 500 requests a second.
-pub async fn timer_errors_ms() -> Result<Vec<f64>, GaugeError> {
-    let step = super::clock::micros(TICK);
-    let due_us: Vec<u64> = (1..).map(|tick| tick * step).take(TICKS).collect();
-    let clock = Clock::start(1.0);
-    let mut pacer = Pacer::new(clock, due_us.clone());
-    let mut errors = Vec::with_capacity(due_us.len());
-    for due_us in due_us {
-        pacer.next().await.ok_or(GaugeError::Nothing)?;
-        errors.push(ms(clock.now_us().saturating_sub(due_us)));
-    }
-    Ok(errors)
 }
 
 fn ms(us: u64) -> f64 {

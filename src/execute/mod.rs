@@ -1,7 +1,7 @@
 //! Driving one run. In: a run of the plan, its requests, a server that answers. Out: one record per
 //! request, appended as requests end, for warm-up, calibration and the measured phase apart.
 //!
-//! One dispatcher owns the state of a phase; workers, the pacer and the writer send it messages.
+//! One dispatcher owns the state of a phase; workers and the writer send it messages.
 //! Nothing here knows the wire, starts a server, or computes a statistic.
 
 mod attempt;
@@ -26,7 +26,7 @@ mod worker;
 mod writer;
 
 pub use drive::{Counts, Drive, DriveError, Driven, Target, drive, wire};
-pub use gauge::{Gauge, GaugeError, measure_client, timer_errors_ms};
+pub use gauge::{Gauge, GaugeError, measure_client};
 pub use progress::Progress;
 pub use secrets::{Secret, SecretError, Secrets};
 pub use stop::Stop;

@@ -31,7 +31,7 @@ impl PhaseKind {
 }
 
 /// A request ready to be sent.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Prepared {
     pub(crate) request: Request,
     pub(crate) body: Body,

@@ -103,10 +103,11 @@ fn used_datasets<'a>(input: &'a PlanInput<'_>, draft: &'a Draft) -> impl Iterato
     })
 }
 
-/// What the rows of traces rule out.
+/// What the rows of files rule out.
 fn check_data(input: &PlanInput<'_>, draft: &Draft, problems: &mut Vec<Problem>) {
     for name in used_datasets(input, draft) {
-        let at = KeyPath::root().key("datasets").key(name).key("path");
+        let is_download = input.scenario.datasets.get(name).is_some_and(|dataset| dataset.url.is_some());
+        let at = KeyPath::root().key("datasets").key(name).key(if is_download { "url" } else { "path" });
         for variant in &draft.variants {
             let (api, allow_unknown) = (variant.endpoint.api, variant.endpoint.allow_unknown);
             for (key, place, value) in input.data.other_keys(name) {

@@ -13,7 +13,7 @@ use crate::catalog::Task;
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::model::OnShort;
 use crate::units::Rate;
-use crate::workload::{Class, Dataset, Fields, LARGEST_IMAGE_SIDE, Origin, Selection, Tally};
+use crate::workload::{Class, Dataset, Fields, LARGEST_IMAGE_SIDE, Selection, Tally};
 
 /// A run with what the order of steps needs to know about it.
 pub(super) struct Made {
@@ -235,7 +235,7 @@ fn turns(count: usize, len: usize, at: usize) -> usize {
 
 /// How many of the asked requests a dataset has.
 fn available(dataset: &Dataset, asked: u64, arrivals: Arrivals, problems: &mut Vec<Problem>) -> Option<u64> {
-    let (Origin::Trace { on_short, .. }, Some(rows)) = (&dataset.origin, dataset.facts.rows) else {
+    let (Some(on_short), Some(rows)) = (dataset.origin.on_short(), dataset.facts.rows) else {
         return Some(asked);
     };
     if asked <= rows {

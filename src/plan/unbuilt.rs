@@ -36,11 +36,7 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
 
     for (name, dataset) in &scenario.datasets {
         let at = KeyPath::root().key("datasets").key(name);
-        let keys = [
-            ("url", dataset.url.is_some()),
-            ("videos", dataset.videos.is_some()),
-            ("allow_download", dataset.allow_download == Some(true)),
-        ];
+        let keys = [("videos", dataset.videos.is_some())];
         for (key, _) in keys.into_iter().filter(|(_, given)| *given) {
             problems.push(refusal(at.key(key), key));
         }

@@ -29,7 +29,9 @@ pub(super) fn check(document: &Node) -> Vec<Problem> {
         }
     }
     for (path, node) in document.matching(&["datasets", "*", "url"]) {
-        problems.extend(node.text().and_then(|text| web_url(&path, text).err()));
+        // names of the hub's files are read, and told if wrong, where datasets are loaded
+        let address = node.text().filter(|text| !text.starts_with("hf:"));
+        problems.extend(address.and_then(|text| web_url(&path, text).err()));
     }
     for (path, node) in document.matching(&["datasets", "*", "sha256"]) {
         problems.extend(node.text().and_then(|text| checksum(path, text)));

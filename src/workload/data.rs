@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::fields::{Fields, or_shape};
 use super::images::Images;
+use super::references::References;
 use super::seed::request_seed;
 use super::{Class, Dataset, Origin, Request, Shape, images, sample};
 use crate::catalog::Task;
@@ -29,11 +30,23 @@ pub(super) struct Set {
     pub(super) other_keys: IndexMap<String, (String, Value)>,
 }
 
-/// A profile or a row of a trace, with defaults and overrides in place.
+/// A profile or a row of a file, with defaults and overrides in place.
 #[derive(Debug)]
 pub(super) struct Row {
+    /// Position among the good and bad rows, from 0.
     pub(super) number: usize,
     pub(super) fields: Fields,
+    /// Images and videos of its own, in the place of synthetic ones.
+    pub(super) references: References,
+    /// What identifies each of them.
+    pub(super) hashes: Vec<String>,
+}
+
+impl Row {
+    /// A row without media of its own.
+    pub(super) fn synthetic(number: usize, fields: Fields) -> Self {
+        Self { number, fields, references: References::default(), hashes: Vec::new() }
+    }
 }
 
 /// Which requests of a dataset, and what the matrix puts over them.
@@ -41,7 +54,7 @@ pub(super) struct Row {
 pub struct Selection {
     /// The model's task.
     pub task: Task,
-    /// How many requests; a trace that truncates gives fewer.
+    /// How many requests; data that is not cycled may give fewer.
     pub requests: u64,
     /// Traffic seed.
     pub seed: u64,
@@ -163,7 +176,7 @@ impl Data {
         tally
     }
 
-    /// Fields of trace rows beyond the known ones, each with the first place and value.
+    /// Fields of rows of files beyond the known ones, each with the first place and value.
     pub(crate) fn other_keys(&self, name: &str) -> impl Iterator<Item = (&str, &str, &Value)> {
         let keys = self.sets.get(name).map(|set| &set.other_keys);
         keys.into_iter().flatten().map(|(key, (place, value))| (key.as_str(), place.as_str(), value))
@@ -174,12 +187,13 @@ impl Data {
         self.sets.get(name).into_iter().flat_map(|set| set.rows.iter().map(|row| &row.fields))
     }
 
-    /// Width and height of the largest reference image of a selection; `None` without images.
+    /// Width and height of the largest synthetic reference image of a selection; `None` without any.
     pub(crate) fn largest_image(&self, name: &str, selection: &Selection, gaps: &Fields) -> Option<(u32, u32)> {
         let set = self.sets.get(name)?;
         let media = set.dataset.images?;
         set.rows
             .iter()
+            .filter(|row| row.references.images.is_empty())
             .map(|row| images::size(media, shape(&row.fields, selection, gaps)))
             .max_by_key(|(width, height)| (*width).max(*height))
     }
@@ -194,9 +208,11 @@ impl Set {
                 let weights: Vec<f64> = profiles.iter().map(|profile| profile.weight).collect();
                 sample::draw(&weights, *sampling, selection.seed, asked)
             }
-            Origin::Trace { on_short: OnShort::Cycle, .. } => (0..self.rows.len()).cycle().take(asked).collect(),
-            Origin::Trace { on_short: OnShort::Error | OnShort::Truncate, .. } => {
-                (0..self.rows.len()).take(asked).collect()
+            Origin::Trace { on_short, .. } | Origin::Custom { on_short, .. } | Origin::Vbench { on_short, .. } => {
+                match on_short {
+                    OnShort::Cycle => (0..self.rows.len()).cycle().take(asked).collect(),
+                    OnShort::Error | OnShort::Truncate => (0..self.rows.len()).take(asked).collect(),
+                }
             }
         }
     }
@@ -236,8 +252,11 @@ impl Maker<'_> {
             n: fields.n.or(gaps.n),
             seed: fields.seed.or(derived).or(gaps.seed),
             fields: fields.other.clone(),
-            images: self.images.of(set.dataset.images, shape),
-            videos: Vec::new(),
+            images: match row.references.images.as_slice() {
+                [] => self.images.of(set.dataset.images, shape),
+                own => own.to_vec(),
+            },
+            videos: row.references.videos.clone(),
             slo_ms: fields.slo_ms,
             timestamp_s: fields.timestamp_s,
         }

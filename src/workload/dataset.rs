@@ -23,7 +23,7 @@ pub struct Dataset {
     pub defaults: IndexMap<String, Value>,
     /// Fields that replace what rows say.
     pub overrides: IndexMap<String, Value>,
-    /// Synthetic reference images of every request.
+    /// Synthetic reference images of every request that has none of its own.
     pub images: Option<InputMedia>,
     /// Which seed is sent.
     pub request_seed: RequestSeed,
@@ -44,11 +44,45 @@ pub enum Origin {
     },
     /// A recorded trace.
     Trace {
-        /// Files, as resolved.
+        /// Files as resolved, or the address of a download.
         files: Vec<String>,
         /// What to do with fewer rows than requests.
         on_short: OnShort,
     },
+    /// Rows of JSON lines or CSV.
+    Custom {
+        /// Files as resolved, or the address of a download.
+        files: Vec<String>,
+        /// What to do with fewer rows than requests.
+        on_short: OnShort,
+    },
+    /// Prompts, or pictures with captions, of `VBench`.
+    Vbench {
+        /// The list or the folder, or the address of a download.
+        files: Vec<String>,
+        /// What to do with fewer rows than requests.
+        on_short: OnShort,
+    },
+}
+
+impl Origin {
+    /// The files that rows were read from, or the address of their download.
+    pub fn files(&self) -> &[String] {
+        match self {
+            Self::Random { .. } => &[],
+            Self::Trace { files, .. } | Self::Custom { files, .. } | Self::Vbench { files, .. } => files,
+        }
+    }
+
+    /// What happens with fewer rows than requests; `None` for synthetic data, which has no end.
+    pub const fn on_short(&self) -> Option<OnShort> {
+        match self {
+            Self::Random { .. } => None,
+            Self::Trace { on_short, .. } | Self::Custom { on_short, .. } | Self::Vbench { on_short, .. } => {
+                Some(*on_short)
+            }
+        }
+    }
 }
 
 /// A profile with its weight.
@@ -74,12 +108,20 @@ pub struct InputMedia {
 /// What is known about the data.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// Rows of a trace; `None` for synthetic data.
+    /// Rows that can be sent; `None` for synthetic data.
     pub rows: Option<u64>,
-    /// Lines of a trace that could not be read, and were left out.
+    /// Rows that could not be used, and were left out.
     pub bad_rows: u64,
-    /// SHA-256 of the data files; `None` for synthetic data.
+    /// Lines of `Request(…)` or JSON files that were skipped as comments.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub comments: u64,
+    /// SHA-256 of the data files, one after the other; `None` for synthetic data.
     pub sha256: Option<String>,
     /// Hash of what the dataset sends: data and settings, 16 hex digits.
     pub hash: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

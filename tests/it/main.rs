@@ -16,3 +16,4 @@ mod simulator;
 mod support;
 mod trust;
 mod wire;
+mod workload;

@@ -23,7 +23,8 @@ struct Planned {
 fn planned(file: &str, hosting: Hosting) -> Planned {
     let options = LoadOptions { file: repository().join("scenarios").join(file), set: Vec::new(), env: Vec::new() };
     let loaded = scenario::load(&options).unwrap_or_else(|broken| panic!("{}", broken.render(false)));
-    let data = workload::load(&loaded.scenario).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let data = workload::load(&loaded.scenario, &workload::Sources::default())
+        .unwrap_or_else(|problems| panic!("{problems:?}"));
     let input =
         PlanInput { scenario: &loaded.scenario, data: &data, hosting, only: &[], repeats: None, estimate: None };
     let plan = plan::plan(&input).unwrap_or_else(|problems| panic!("{}", loaded.render(&problems, false)));

@@ -14,13 +14,15 @@ use std::path::Path;
 use self::figures::Figures;
 use self::wanted::Wanted;
 use super::load::load_text;
-use super::planning::{Planned, plan_loaded};
-use super::{Ui, run};
+use super::planning::{Planned, prepare_loaded};
+use super::{Ui, fetch, run};
 use crate::cli::{BenchArgs, PlanningArgs, RunArgs, ScenarioArgs};
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::record::{Record, ResultsDir, read_journal, write_json};
+use crate::scenario::Scenario;
 use crate::summarize::Results;
+use crate::workload::{self, Sources};
 
 /// What messages call the scenario that the flags stand for.
 const SCENARIO: &str = "scenario of these flags";
@@ -50,31 +52,41 @@ impl<'a> Bench<'a> {
         for note in &wanted.notes {
             ui.note(note);
         }
-        if let Some(url) = scenario::download(&wanted) {
-            let name = scenario::name(args.dataset);
-            ui.note(&format!("dataset `{name}` is downloaded from {url} when it is not cached yet"));
+        let scenario = scenario::scenario(&wanted, false)?;
+        for download in workload::downloads(&scenario) {
+            let address = fetch::address(&download);
+            ui.note(&format!("dataset `{}` is downloaded from {address} when it is not cached yet", download.dataset));
         }
         Ok(Self { args, ui, wanted })
     }
 
-    fn text(&self, replay: bool) -> Result<String, String> {
-        let scenario = scenario::scenario(&self.wanted, replay)?;
+    /// The scenario, and its text; a trace is replayed when its rows say when they are due.
+    fn text(&self, sources: impl Fn(&Scenario) -> Sources) -> Result<String, String> {
+        let plain = scenario::scenario(&self.wanted, false)?;
+        let replay = scenario::may_replay(&self.wanted) && self.has_time_stamps(&plain, sources);
+        let scenario = if replay { scenario::scenario(&self.wanted, true)? } else { plain };
         text::text(&scenario).map_err(|error| format!("the scenario cannot be written: {error}"))
     }
 
+    /// Whether every row of the trace says when it is due. One that was not downloaded yet is taken to do
+    /// so; what is wrong with one that cannot be read is told by the planning that follows.
+    fn has_time_stamps(&self, scenario: &Scenario, sources: impl Fn(&Scenario) -> Sources) -> bool {
+        let name = scenario::name(self.args.dataset);
+        match workload::load(scenario, &sources(scenario)) {
+            Ok(data) => data.rows(name).all(|row| row.timestamp_s.is_some()),
+            Err(_) => !workload::downloads(scenario).is_empty(),
+        }
+    }
+
     fn print(&self) -> Exit {
-        // whether a trace that is not here yet has time stamps is not known; that of the Python client has
-        let local = self.args.dataset_path.is_some();
-        let replay = scenario::may_replay(&self.wanted) && (!local || self.has_time_stamps());
-        match self.text(replay) {
+        match self.text(fetch::cached) {
             Ok(text) => self.ui.print(&text),
             Err(message) => self.refuse(&message),
         }
     }
 
     fn carry_out(&self) -> Exit {
-        let replay = scenario::may_replay(&self.wanted) && self.has_time_stamps();
-        let planned = match self.text(replay) {
+        let planned = match self.text(|scenario| fetch::fetch(scenario, true, self.ui)) {
             Ok(text) => self.plan(&text, self.ui),
             Err(message) => return self.refuse(&message),
         };
@@ -93,17 +105,8 @@ impl<'a> Bench<'a> {
         run::carry_out_and_show(&args, self.ui, &planned, &|plan, dir, results| self.show(plan, dir, results))
     }
 
-    /// Whether every row of the trace says when it is due. A trace that cannot be read is reported by
-    /// the planning that follows.
-    fn has_time_stamps(&self) -> bool {
-        let silent = Ui { quiet: true, ..self.ui };
-        let name = scenario::name(self.args.dataset);
-        let Ok(Ok(scenario)) = self.text(false).map(|text| load_text(SCENARIO, &text, silent)) else { return false };
-        crate::workload::load(&scenario.scenario).is_ok_and(|data| data.rows(name).all(|row| row.timestamp_s.is_some()))
-    }
-
     fn plan(&self, text: &str, ui: Ui) -> Result<Planned, Exit> {
-        plan_loaded(load_text(SCENARIO, text, ui)?, &self.run_args().planning, ui)
+        prepare_loaded(load_text(SCENARIO, text, ui)?, &self.run_args().planning, true, ui)
     }
 
     fn run_args(&self) -> RunArgs {

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use super::wanted::{Table, Wanted};
-use crate::catalog::{Api, Spelling, Task};
+use crate::catalog::{Api, Spelling};
 use crate::cli::BenchDataset;
 use crate::scenario::Scenario;
 use crate::scenario::model::{
@@ -11,12 +11,10 @@ use crate::scenario::model::{
     Simulator, Slo, Source, Timeout, Traffic, Warmup,
 };
 use crate::units::{Limit, Rate};
+use crate::workload::{Download, downloads};
 
-/// The prompt list that a vbench dataset without a path stands for.
-const VBENCH: &str =
-    "https://raw.githubusercontent.com/Vchitect/VBench/master/prompts/prompts_per_dimension/subject_consistency.txt";
 /// The repository of traces that a trace dataset without a path stands for.
-const TRACES: &str = "https://huggingface.co/datasets/asukaqaqzz/Dit_Trace/resolve/main";
+const TRACES: &str = "hf:asukaqaqzz/Dit_Trace";
 /// Side of a synthetic input image, whatever size is asked for.
 const INPUT_SIDE: u32 = 512;
 /// Size of a synthetic input video when no request says.
@@ -26,7 +24,7 @@ const INPUT_VIDEO: (u32, u32) = (1280, 720);
 pub(super) fn scenario(wanted: &Wanted<'_>, replay: bool) -> Result<Scenario, String> {
     let args = wanted.args;
     let dataset = name(args.dataset);
-    Ok(Scenario {
+    let mut scenario = Scenario {
         name: Some(format!("bench-{}-{dataset}", args.task)),
         model: Model { id: Some(args.model.clone()), task: Some(args.task) },
         endpoint: endpoint(wanted)?,
@@ -43,22 +41,16 @@ pub(super) fn scenario(wanted: &Wanted<'_>, replay: bool) -> Result<Scenario, St
         slo: args.slo.then(|| Slo { scale: Some(args.slo_scale), ..Slo::default() }),
         simulator: Simulator { speed: args.speed, ..Simulator::default() },
         ..Scenario::default()
-    })
-}
-
-/// What has to be downloaded for these flags.
-pub(super) fn download(wanted: &Wanted<'_>) -> Option<String> {
-    if wanted.args.dataset_path.is_some() {
-        return None;
-    }
-    match wanted.args.dataset {
-        BenchDataset::Vbench => Some(VBENCH.to_owned()),
-        BenchDataset::Trace => {
-            let file = if wanted.args.task == Task::T2v { "cogvideox_trace.txt" } else { "sd3_trace.txt" };
-            Some(format!("{TRACES}/{file}"))
+    };
+    // what is downloaded is written down whole, and naming it was consent
+    for Download { dataset, remote, .. } in downloads(&scenario) {
+        if let Some(dataset) = scenario.datasets.get_mut(&dataset) {
+            dataset.path = None;
+            dataset.url = Some(remote.to_string());
+            dataset.allow_download = Some(true);
         }
-        BenchDataset::Random | BenchDataset::Custom => None,
     }
+    Ok(scenario)
 }
 
 /// Whether the flags leave the arrivals to a trace.
@@ -97,7 +89,6 @@ fn endpoint(wanted: &Wanted<'_>) -> Result<Endpoint, String> {
 
 fn dataset(wanted: &Wanted<'_>) -> Result<Dataset, String> {
     let args = wanted.args;
-    let url = download(wanted);
     let (source, on_short) = match args.dataset {
         BenchDataset::Random => (Source::Random, None),
         BenchDataset::Vbench => (Source::Vbench, Some(OnShort::Cycle)),
@@ -113,8 +104,7 @@ fn dataset(wanted: &Wanted<'_>) -> Result<Dataset, String> {
     Ok(Dataset {
         source: Some(source),
         path: path.map(PathList),
-        allow_download: url.as_ref().map(|_| true),
-        url,
+        url: (args.dataset == BenchDataset::Trace && args.dataset_path.is_none()).then(|| TRACES.to_owned()),
         on_short,
         profiles: wanted.profiles.iter().map(profile).collect::<Result<_, _>>()?,
         negative_prompt: wanted.negative_prompt().then_some(true),

@@ -11,7 +11,7 @@ use serde_json::{Map, Number, Value};
 const DEEPEST: usize = 32;
 
 /// Reads one line into its fields; `None` becomes a JSON null.
-pub(super) fn request(line: &str) -> Result<IndexMap<String, Value>, String> {
+pub(in crate::workload) fn request(line: &str) -> Result<IndexMap<String, Value>, String> {
     let mut reader = Reader { rest: line.chars().peekable(), depth: 0 };
     reader.space();
     if reader.word() != "Request" {

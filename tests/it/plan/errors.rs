@@ -151,6 +151,7 @@ fn fields_of_profiles_are_checked_for_type_partner_and_endpoint() {
         ("[datasets.B]\nimages = { count = 1 }", "datasets.B.images: task `t2i` takes no reference images"),
         ("[datasets.B]\npath = 'x.txt'", "datasets.B.source: dataset `B` does not say what `path` holds"),
         ("[datasets.B]\non_short = 'cycle'", "datasets.B.on_short: a random dataset has no `on_short`"),
+        ("[datasets.B]\nallow_download = true", "datasets.B.allow_download: a random dataset has no `allow_download`"),
     ]);
 }
 
@@ -219,19 +220,7 @@ fn what_a_later_version_will_do_is_refused_by_name() {
             "[server]\nrestart = 'on_crash'",
             "server.restart: `server.restart = \"on_crash\"` is not available in this version",
         ),
-        (
-            "[datasets.B]\nsource = 'vbench'",
-            "datasets.B.source: `source = \"vbench\"` is not available in this version",
-        ),
-        (
-            "[datasets.B]\nsource = 'custom'\npath = 'x'",
-            "datasets.B.source: `source = \"custom\"` is not available in this version",
-        ),
         ("[datasets.B]\nvideos = {}", "datasets.B.videos: `videos` is not available in this version"),
-        (
-            "[datasets.B]\nallow_download = true",
-            "datasets.B.allow_download: `allow_download` is not available in this version",
-        ),
         (
             "[[variants]]\nname = 'x'\n[[variants]]\nname = 'y'\n[compare]\nbaseline = 'x'\neffect_floor = 0.01",
             "compare.effect_floor: `compare.effect_floor` is not available in this version",

@@ -143,7 +143,7 @@ fn the_plan_hash_covers_everything_and_is_reproducible() {
 #[test]
 fn an_estimate_is_no_part_of_the_hash_and_adds_the_phases_up() {
     let scenario = read(&format!("{BASE}[slo]\nscale = 3\n"));
-    let data = workload::load(&scenario).unwrap();
+    let data = workload::load(&scenario, &workload::Sources::default()).unwrap();
     let plan = |estimate: Option<plan::Estimate<'_>>| {
         let input =
             PlanInput { scenario: &scenario, data: &data, hosting: SIMULATED, only: &[], repeats: None, estimate };

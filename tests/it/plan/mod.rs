@@ -39,7 +39,7 @@ fn read(text: &str) -> Scenario {
 }
 
 fn try_plan_with(scenario: &Scenario, hosting: Hosting, only: &[String]) -> Result<(Plan, Data), Vec<Problem>> {
-    let data = workload::load(scenario)?;
+    let data = workload::load(scenario, &workload::Sources::default())?;
     let input = PlanInput { scenario, data: &data, hosting, only, repeats: None, estimate: None };
     plan::plan(&input).map(|plan| (plan, data))
 }

@@ -157,12 +157,7 @@ fn traces_that_cannot_be_used_are_refused() {
     let told = problems_of(&trace.scenario("none.txt", ""), SIMULATED);
     assert!(told[0].starts_with("datasets.T.path: there is no file"), "{told:?}");
     let text = format!("{HEAD}[datasets.T]\nsource = 'trace'\n");
-    assert_eq!(problems_of(&text, SIMULATED), ["datasets.T.path: dataset `T` needs the `path` of its trace"]);
-    let media = Trace::new("m.txt", "Request(prompt='a', image_paths=['x.png'])\n");
-    assert_eq!(
-        problems_of(&media.scenario("m.txt", ""), SIMULATED),
-        ["datasets.T.path: `image_paths` is not available in this version"]
-    );
+    assert_eq!(problems_of(&text, SIMULATED), ["datasets.T.path: dataset `T` needs the `path` of its data"]);
     let fields = Trace::new("f.txt", "Request(prompt='a')\nRequest(prompt='b', guardrails=False)\n");
     assert_eq!(
         problems_of(&fields.scenario("f.txt", ""), SIMULATED),

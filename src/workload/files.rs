@@ -1,9 +1,11 @@
-//! A trace's files: the paths, folders and globs of a dataset, in a fixed order, and their bytes.
+//! The files of a dataset: its paths, folders and globs in a fixed order, or a download, with their bytes.
 
 use std::path::{Component, Path, PathBuf};
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobBuilder;
 use sha2::{Digest, Sha256};
+
+use super::remote::Remote;
 
 /// File names that a folder contributes.
 const EXTENSIONS: [&str; 5] = ["txt", "trace", "jsonl", "ndjson", "csv"];
@@ -13,9 +15,29 @@ const LARGEST: u64 = 1 << 30;
 const DEEPEST: usize = 16;
 
 /// One data file with its content.
+#[derive(Debug)]
 pub(super) struct DataFile {
-    pub(super) path: PathBuf,
+    /// Path as resolved, or the address it was downloaded from.
+    pub(super) shown: String,
+    /// Its name, which tells how it is spelled and stands before line numbers.
+    pub(super) name: String,
+    /// Where relative paths in its rows start; `None` for a download, whose rows may name no local file.
+    pub(super) folder: Option<PathBuf>,
     pub(super) bytes: Vec<u8>,
+}
+
+impl DataFile {
+    /// A file of this machine; `total` counts the bytes of all files.
+    pub(super) fn read(path: &Path, total: &mut u64) -> Result<Self, String> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = Some(path.parent().unwrap_or(Path::new("")).to_owned());
+        Ok(Self { shown: path.display().to_string(), name, folder, bytes: read(path, total)? })
+    }
+
+    /// A downloaded file that lies at `path`.
+    pub(super) fn downloaded(path: &Path, from: &Remote) -> Result<Self, String> {
+        Ok(Self { shown: from.to_string(), name: from.file_name(), folder: None, bytes: read(path, &mut 0)? })
+    }
 }
 
 /// Every file that `paths` name, read; a file named twice counts once.
@@ -37,20 +59,20 @@ pub(super) fn read_all(paths: &[String]) -> Result<Vec<DataFile>, Vec<String>> {
     let mut files = Vec::new();
     let mut total = 0;
     for path in found {
-        match read(&path, &mut total) {
-            Ok(bytes) => files.push(DataFile { path, bytes }),
+        match DataFile::read(&path, &mut total) {
+            Ok(file) => files.push(file),
             Err(message) => faults.push(message),
         }
     }
     if faults.is_empty() { Ok(files) } else { Err(faults) }
 }
 
-/// SHA-256 of the files' bytes, one after the other, in hexadecimal.
-pub(super) fn sha256(files: &[DataFile]) -> String {
+/// SHA-256 of pieces of bytes, one after the other, in hexadecimal.
+pub(crate) fn sha256<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> String {
     use std::fmt::Write as _;
     let mut hasher = Sha256::new();
-    for file in files {
-        hasher.update(&file.bytes);
+    for piece in pieces {
+        hasher.update(piece);
     }
     hasher.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
         // writing to a string cannot fail
@@ -59,8 +81,12 @@ pub(super) fn sha256(files: &[DataFile]) -> String {
 }
 
 fn read(path: &Path, total: &mut u64) -> Result<Vec<u8>, String> {
-    let size = fs_err::metadata(path).map_err(|error| error.to_string())?.len();
-    *total += size;
+    let facts = fs_err::metadata(path).map_err(|error| error.to_string())?;
+    // a pipe or a device would never end
+    if !facts.is_file() {
+        return Err(format!("`{}` is not a regular file", path.display()));
+    }
+    *total += facts.len();
     if *total > LARGEST {
         return Err(format!("`{}` and the files before it hold more than 1 GiB", path.display()));
     }
@@ -73,7 +99,7 @@ fn resolve(written: &str) -> Result<Vec<PathBuf>, String> {
         return folder(path);
     }
     if path.exists() || !written.contains(['*', '?', '[', '{']) {
-        return if path.exists() { Ok(vec![path.to_owned()]) } else { Err(format!("there is no file `{written}`")) };
+        return if path.exists() { Ok(vec![path.to_owned()]) } else { Err(absent(written)) };
     }
     let glob = GlobBuilder::new(written)
         .literal_separator(true)
@@ -83,19 +109,29 @@ fn resolve(written: &str) -> Result<Vec<PathBuf>, String> {
     let base = fixed_part(path);
     let depth = if written.contains("**") { DEEPEST } else { path.components().count() };
     let mut files = Vec::new();
-    walk(&base, &glob, depth, &mut files).map_err(|error| error.to_string())?;
+    let matches = |file: &Path| glob.is_match(file) || glob.is_match(file.strip_prefix(".").unwrap_or(file));
+    walk(&base, &matches, depth, &mut files).map_err(|error| error.to_string())?;
     if files.is_empty() {
         return Err(format!("no file matches `{written}`"));
     }
     Ok(files)
 }
 
+fn absent(written: &str) -> String {
+    if written.contains("://") || written.starts_with("hf:") {
+        return format!("`{written}` is no path: write it as `url`");
+    }
+    format!("there is no file `{written}`")
+}
+
+/// The data files of a folder and of those in it.
 fn folder(path: &Path) -> Result<Vec<PathBuf>, String> {
-    let is_data = |file: &PathBuf| {
-        let known = file.extension().and_then(|ext| ext.to_str()).is_some_and(|ext| EXTENSIONS.contains(&ext));
-        known && file.is_file() && !is_hidden(file)
+    let mut files = Vec::new();
+    let is_data = |file: &Path| {
+        let extension = file.extension().and_then(|extension| extension.to_str());
+        extension.is_some_and(|extension| EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)))
     };
-    let files: Vec<PathBuf> = entries(path).map_err(|error| error.to_string())?.into_iter().filter(is_data).collect();
+    walk(path, &is_data, DEEPEST, &mut files).map_err(|error| error.to_string())?;
     if files.is_empty() {
         return Err(format!("the folder `{}` holds no .{} file", path.display(), EXTENSIONS.join(", .")));
     }
@@ -114,23 +150,22 @@ fn fixed_part(path: &Path) -> PathBuf {
     if base.as_os_str().is_empty() { PathBuf::from(".") } else { base }
 }
 
-fn walk(at: &Path, glob: &GlobMatcher, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+fn walk(at: &Path, wanted: &dyn Fn(&Path) -> bool, depth: usize, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     if depth == 0 || !at.is_dir() {
         return Ok(());
     }
     for entry in entries(at)?.into_iter().filter(|entry| !is_hidden(entry)) {
-        let plain = entry.strip_prefix(".").unwrap_or(&entry);
-        if entry.is_file() && (glob.is_match(&entry) || glob.is_match(plain)) {
-            files.push(plain.to_owned());
+        if entry.is_file() && wanted(&entry) {
+            files.push(entry.strip_prefix(".").unwrap_or(&entry).to_owned());
         } else if entry.is_dir() && !entry.is_symlink() {
-            walk(&entry, glob, depth - 1, files)?;
+            walk(&entry, wanted, depth - 1, files)?;
         }
     }
     Ok(())
 }
 
 /// What a folder holds, by name, so that the order does not depend on the file system.
-fn entries(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub(super) fn entries(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut entries =
         fs_err::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<std::io::Result<Vec<_>>>()?;
     entries.sort();
@@ -146,9 +181,7 @@ mod tests {
     use super::*;
 
     fn names(paths: &[String]) -> Result<Vec<String>, Vec<String>> {
-        read_all(paths).map(|files| {
-            files.iter().map(|file| file.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
-        })
+        read_all(paths).map(|files| files.into_iter().map(|file| file.name).collect())
     }
 
     #[test]
@@ -159,19 +192,20 @@ mod tests {
         for name in ["b.txt", "a.jsonl", "c.md", ".hidden.txt", "sub/d.txt"] {
             fs_err::write(dir.path().join(name), name).unwrap();
         }
-        assert_eq!(names(&[at("")]).unwrap(), ["a.jsonl", "b.txt"]);
+        assert_eq!(names(&[at("")]).unwrap(), ["a.jsonl", "b.txt", "d.txt"], "folders are searched to their ends");
         assert_eq!(names(&[at("*.txt")]).unwrap(), ["b.txt"]);
         assert_eq!(names(&[at("**/*.txt")]).unwrap(), ["b.txt", "d.txt"]);
         assert_eq!(names(&[at("c.md"), at("b.txt"), at("b.*")]).unwrap(), ["c.md", "b.txt"]);
         let faults = names(&[at("none.txt"), at("*.csv"), at("sub/../sub")]).unwrap_err();
         assert_eq!(faults.len(), 2, "{faults:?}");
+        let faults = names(&["https://x.test/a.txt".into()]).unwrap_err();
+        assert_eq!(faults, ["`https://x.test/a.txt` is no path: write it as `url`"]);
     }
 
     #[test]
     fn the_checksum_is_the_usual_sha_256() {
-        let file = |bytes: &[u8]| DataFile { path: PathBuf::new(), bytes: bytes.to_vec() };
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(sha256(&[file(b"abc")]), abc);
-        assert_eq!(sha256(&[file(b"a"), file(b"bc")]), abc);
+        assert_eq!(sha256([&b"abc"[..]]), abc);
+        assert_eq!(sha256([&b"a"[..], b"bc"]), abc);
     }
 }
