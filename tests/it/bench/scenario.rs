@@ -1,8 +1,9 @@
 //! The scenario that flags stand for: what it says, and that `run` does the same with it.
 
 use super::bodies::{body, fixture, sorted};
-use super::{Recorder, bench, code, printed, talk};
+use super::{Recorder, answer, bench, code, printed, talk};
 use crate::support::Sandbox;
+use crate::support::fake::Answer;
 
 fn scenario(flags: &[&str]) -> String {
     let output = bench(&Sandbox::new(), &[flags, &["--print-scenario"]].concat());
@@ -119,7 +120,7 @@ fn datasets_are_files_or_downloads_that_are_named() {
     assert!(text.contains("path = \"prompts.txt\"") && !text.contains("url = \"https"), "{text}");
     for (task, file) in [("t2v", "cogvideox_trace.txt"), ("t2i", "sd3_trace.txt")] {
         let text = scenario(&["--task", task, "--dataset", "trace"]);
-        assert!(text.contains(&format!("/asukaqaqzz/Dit_Trace/resolve/main/{file}\"")), "{text}");
+        assert!(text.contains(&format!("url = \"hf:asukaqaqzz/Dit_Trace/{file}\"")), "{text}");
         assert!(text.contains("allow_download = true"), "{text}");
     }
 }
@@ -151,4 +152,59 @@ fn a_trace_is_replayed_at_its_time_stamps_when_it_has_them_and_no_rate_is_given(
     assert!(printed(&output).contains("Successful requests:                     2/2"), "{}", printed(&output));
     let results = super::json(&sandbox.path().join("results/bench-t2i-trace/latest/results.json"));
     assert_eq!(results["runs"][0]["headline"], "response_time");
+}
+
+#[test]
+fn the_trace_of_the_python_client_is_fetched_from_its_repository_and_naming_it_is_consent() {
+    let server = Recorder::scripted(|seen| match seen.path.as_str() {
+        "/datasets/asukaqaqzz/Dit_Trace/resolve/main/sd3_trace.txt" => Answer::bytes(
+            200,
+            "text/plain",
+            "Request(prompt='a', width=64, height=64, timestamp=0.0)\nRequest(prompt='b', timestamp=0.25)\n",
+        ),
+        _ => answer(seen),
+    });
+    let sandbox = Sandbox::new();
+    let flags = ["bench", "--task", "t2i", "--dataset", "trace", "--base-url", &server.fake.url];
+    let run = |more: &[&str]| {
+        let mut command = sandbox.command(&[&flags[..], more].concat());
+        let output = command.env("HF_ENDPOINT", &server.fake.url).env("OMNI_BENCH_CACHE", "cache").output().unwrap();
+        assert_eq!(code(&output), 0, "{}", talk(&output));
+        output
+    };
+    let told = talk(&run(&["--warmup-requests", "0"]));
+    let address = format!("{}/datasets/asukaqaqzz/Dit_Trace/resolve/main/sd3_trace.txt", server.fake.url);
+    assert!(told.starts_with(&format!("dataset `trace` is downloaded from {address}")), "{told}");
+    assert_eq!(server.asked().len(), 2);
+    let results = super::json(&sandbox.path().join("results/bench-t2i-trace/latest/results.json"));
+    assert_eq!(results["runs"][0]["headline"], "response_time", "its time stamps are its arrivals");
+    let text = printed(&run(&["--print-scenario"]));
+    assert!(text.contains("arrival = \"trace\"") && text.contains("hf:asukaqaqzz/Dit_Trace/sd3_trace.txt"), "{text}");
+    assert_eq!(server.fake.calls("GET", "/datasets/").len(), 1, "the second time it is in the cache");
+}
+
+#[test]
+fn prompt_lists_and_rows_of_files_are_sent_and_start_again_when_they_end() {
+    let server = Recorder::start();
+    let sandbox = Sandbox::new();
+    fs_err::write(sandbox.path().join("prompts.txt"), "a cat\na dog\n").unwrap();
+    let rows =
+        "{\"prompt\": \"a cat\", \"num_inference_steps\": 7}\n{\"prompt\": \"a dog\", \"guidance_scale\": 2.0}\n";
+    fs_err::write(sandbox.path().join("rows.jsonl"), rows).unwrap();
+    let sent = |dataset: &str, path: &str| -> Vec<serde_json::Value> {
+        let before = server.asked().len();
+        let flags = ["--task", "t2i", "--dataset", dataset, "--dataset-path", path, "--base-url", &server.fake.url];
+        let output = bench(&sandbox, &[&flags[..], &["--num-prompts", "3", "--warmup-requests", "0"]].concat());
+        assert_eq!(code(&output), 0, "{}", talk(&output));
+        server.asked()[before..].iter().map(|seen| serde_json::from_slice(&seen.body).unwrap()).collect()
+    };
+    let prompts = |sent: &[serde_json::Value]| -> Vec<String> {
+        sent.iter().map(|body| body["messages"][0]["content"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(prompts(&sent("vbench", "prompts.txt")), ["a cat", "a dog", "a cat"]);
+    let bodies = sent("custom", "rows.jsonl");
+    assert_eq!(prompts(&bodies), ["a cat", "a dog", "a cat"]);
+    let extra: Vec<&serde_json::Value> = bodies.iter().map(|body| &body["extra_body"]).collect();
+    assert_eq!(*extra[0], serde_json::json!({ "num_inference_steps": 7 }));
+    assert_eq!(*extra[1], serde_json::json!({ "num_inference_steps": 50, "guidance_scale": 2.0 }));
 }
