@@ -24,10 +24,11 @@ python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 command -v pgrep >/dev/null || missing+=(procps)
 install_packages "${missing[@]}"
 
-step "Python environment with the openai client"
+step "Python environment with the openai client and the OpenMetrics parser"
 venv=target/test-venv
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/python" -c 'import openai' 2>/dev/null || "$venv/bin/pip" install --quiet --disable-pip-version-check 'openai>=2,<4'
+"$venv/bin/python" -c 'import openai, prometheus_client' 2>/dev/null ||
+  "$venv/bin/pip" install --quiet --disable-pip-version-check 'openai>=2,<4' 'prometheus_client>=0.20,<1'
 export OMNI_BENCH_TEST_PYTHON="$PWD/$venv/bin/python"
 
 step "draws of CPython's random.Random"

@@ -79,6 +79,12 @@ impl Api {
     }
 }
 
+/// Whether a model takes uploaded reference videos in `video_reference`, and images and videos together
+/// in `input_references`. MiniMax-H3 does: it reads its references from files that the server writes.
+pub fn takes_video_reference(model: &str) -> bool {
+    model.to_ascii_lowercase().contains("minimax-h3")
+}
+
 impl fmt::Display for Api {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.path())

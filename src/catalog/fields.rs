@@ -16,6 +16,8 @@ pub enum FieldKind {
     Boolean,
     /// A JSON object; in a multipart form it travels as JSON text.
     Object,
+    /// One of these words; servers take another word silently as something else, or refuse it.
+    OneOf(&'static [&'static str]),
     /// Any JSON value.
     Any,
 }
@@ -33,7 +35,12 @@ const fn f(name: &'static str, kind: FieldKind) -> FieldSpec {
     FieldSpec { name, kind }
 }
 
-use FieldKind::{Any, Boolean, Integer, Number, Object, Text};
+use FieldKind::{Any, Boolean, Integer, Number, Object, OneOf, Text};
+
+/// An unknown format gives JPEG without a word.
+const FORMATS: FieldKind = OneOf(&["png", "jpeg", "jpg", "webp"]);
+const SYSTEM_PROMPTS: FieldKind =
+    OneOf(&["dynamic", "en_vanilla", "en_recaption", "en_think_recaption", "en_unified", "custom"]);
 
 const GENERATIONS: &[FieldSpec] = &[
     f("prompt", Text),
@@ -45,7 +52,7 @@ const GENERATIONS: &[FieldSpec] = &[
     f("layers", Integer),
     f("negative_prompt", Text),
     f("system_prompt", Text),
-    f("use_system_prompt", Text),
+    f("use_system_prompt", SYSTEM_PROMPTS),
     f("num_inference_steps", Integer),
     f("guidance_scale", Number),
     f("true_cfg_scale", Number),
@@ -56,7 +63,7 @@ const GENERATIONS: &[FieldSpec] = &[
     f("lora", Object),
     f("vae_use_slicing", Boolean),
     f("vae_use_tiling", Boolean),
-    f("output_format", Text),
+    f("output_format", FORMATS),
     f("bot_task", Text),
 ];
 
@@ -66,7 +73,7 @@ const EDITS: &[FieldSpec] = &[
     f("n", Integer),
     f("size", Text),
     f("response_format", Text),
-    f("output_format", Text),
+    f("output_format", FORMATS),
     f("background", Text),
     f("output_compression", Integer),
     f("stream", Boolean),
@@ -131,7 +138,7 @@ const VIDEOS: &[FieldSpec] = &[
     f("video_reference", Any),
     f("audio_reference", Any),
     f("model", Text),
-    f("seconds", Text),
+    f("seconds", Integer),
     f("size", Text),
     f("user", Text),
     f("width", Integer),
@@ -142,7 +149,7 @@ const VIDEOS: &[FieldSpec] = &[
     f("short_edge", Integer),
     f("num_outputs_per_prompt", Integer),
     f("start_time_seconds", Number),
-    f("quality", Text),
+    f("quality", OneOf(&["lossless", "high"])),
     f("num_inference_steps", Integer),
     f("guidance_scale", Number),
     f("guidance_scale_2", Number),
@@ -174,6 +181,28 @@ pub const fn fields(api: Api) -> &'static [FieldSpec] {
 /// The endpoint's field of that name.
 pub fn field(api: Api, name: &str) -> Option<&'static FieldSpec> {
     fields(api).iter().find(|spec| spec.name == name)
+}
+
+/// What a field that the endpoint does not read is called there, or why there is none.
+pub fn advice(api: Api, name: &str) -> Option<&'static str> {
+    Some(match (api, name) {
+        (Api::Edits, "use_system_prompt") => "the field is `sys_type` on this endpoint",
+        (Api::Generations, "sys_type") => "the field is `use_system_prompt` on this endpoint",
+        (Api::Generations | Api::Videos, "extra_args") => "the field is `extra_params` on this endpoint",
+        (Api::Generations | Api::Edits | Api::Videos, "cfg_scale") => "the field is `true_cfg_scale` on this endpoint",
+        (Api::Generations | Api::Edits | Api::Videos, "extra_body") => {
+            "only chat reads it; put its fields in its place, or in `endpoint.extra_body`"
+        }
+        (Api::Generations | Api::Edits, "fps" | "num_frames") => "pictures have none; videos are made by `/v1/videos`",
+        (Api::Edits, "extra_params" | "extra_args") => "the endpoint has no place for fields of the model",
+        (Api::Generations | Api::Videos, "return_stage_metrics") => {
+            "chat and edits have it, for models of several stages"
+        }
+        (_, "image_reference" | "video_reference" | "audio_reference" | "input_reference" | "input_references") => {
+            "rows and profiles name media in `image_path` or `video_path`, for whatever endpoint"
+        }
+        _ => return None,
+    })
 }
 
 /// Whether the endpoint reads the field. The names omni-bench itself translates count as read:

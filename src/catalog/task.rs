@@ -76,6 +76,16 @@ impl Task {
         matches!(self, Self::V2v)
     }
 
+    /// Whether requests may carry reference images.
+    pub const fn takes_image(self) -> bool {
+        !matches!(self, Self::T2i | Self::T2v)
+    }
+
+    /// Whether requests may carry reference videos.
+    pub const fn takes_video(self) -> bool {
+        matches!(self, Self::I2v | Self::Ti2v | Self::V2v)
+    }
+
     /// The endpoint used when the scenario names none.
     pub const fn default_api(self) -> Api {
         match self {

@@ -13,8 +13,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use bench::{BenchArgs, BenchDataset};
 pub use compare::{BaselineArgs, CompareArgs, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
-pub use history::HistoryArgs;
-pub use report::{DashboardArgs, ReportArgs};
+pub use history::{
+    HistoryAction, HistoryAddArgs, HistoryAllowance, HistoryArgs, HistoryFile, HistoryFormat, HistorySelection,
+    HistoryTrendArgs,
+};
+pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat};
 
 /// Says how fast an image or video model server is.
 #[derive(Debug, Parser)]
@@ -206,6 +209,12 @@ pub enum SchemaName {
     Record,
     /// `results.json`.
     Summary,
+    /// What `report --format json` prints of one table.
+    Table,
+    /// What `report --format json` prints of several folders.
+    Folders,
+    /// `history trend --format json`.
+    Trend,
 }
 
 /// Arguments of `simulate`.

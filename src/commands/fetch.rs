@@ -27,9 +27,9 @@ const MOST_REDIRECTS: usize = 5;
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(30);
 /// How long a server may be silent.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 /// How long a download may take as a whole.
-const WHOLE: Duration = Duration::from_secs(30 * 60);
+const WHOLE: Duration = Duration::from_mins(30);
 
 /// Fetches what a scenario's datasets need and allow, or what `consent` allows, unless the cache has it.
 pub(super) fn fetch(scenario: &Scenario, consent: bool, ui: Ui) -> Sources {

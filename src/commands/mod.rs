@@ -8,6 +8,7 @@ mod dashboard;
 mod estimate;
 mod explain;
 mod export;
+mod failure;
 mod fetch;
 mod gate;
 mod history;
@@ -21,6 +22,7 @@ mod run;
 mod schema;
 mod simulate;
 mod simulated;
+mod stored;
 mod ui;
 mod validate;
 

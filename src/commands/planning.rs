@@ -9,10 +9,10 @@ use crate::scenario::{Loaded, Scenario};
 use crate::simulator::Settings;
 use crate::workload::{self, Class, Data, Dataset};
 
-use super::Ui;
 use super::estimate::Estimator;
 use super::fetch;
 use super::load::load;
+use super::{Ui, dashboard};
 
 /// Time base of the simulator when neither scenario nor command line says.
 const DEFAULT_SPEED: f64 = 20.0;
@@ -40,11 +40,12 @@ pub(super) fn prepare_loaded(loaded: Loaded, wanted: &PlanningArgs, consent: boo
         Exit::Usage
     };
     let hosting = hosting(wanted, &loaded.scenario);
-    let simulator = simulator_problem(&loaded.scenario);
+    let mut elsewhere = dashboard::problems(&loaded.scenario);
+    elsewhere.extend(simulator_problem(&loaded.scenario));
     let sources = fetch::fetch(&loaded.scenario, consent, ui);
     let data = workload::load(&loaded.scenario, &sources).map_err(|mut problems| {
         // the scenario's other problems do not depend on the data
-        let others = plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(simulator.clone());
+        let others = plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(elsewhere.clone());
         for problem in others {
             if !problems.contains(&problem) {
                 problems.push(problem);
@@ -65,11 +66,11 @@ pub(super) fn prepare_loaded(loaded: Loaded, wanted: &PlanningArgs, consent: boo
         repeats: wanted.repeats,
         estimate: Some(&seconds),
     };
-    let plan = match (plan::plan(&input), simulator) {
-        (Ok(plan), None) => plan,
-        (planned, simulator) => {
+    let plan = match plan::plan(&input) {
+        Ok(plan) if elsewhere.is_empty() => plan,
+        planned => {
             let mut problems = planned.err().unwrap_or_default();
-            problems.extend(simulator);
+            problems.extend(elsewhere);
             return Err(refused(&problems));
         }
     };

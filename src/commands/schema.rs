@@ -5,7 +5,9 @@ use schemars::{Schema, schema_for};
 use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
 use crate::exit::Exit;
+use crate::history::Trend;
 use crate::record::Record;
+use crate::report::{FoldersJson, TableJson};
 use crate::scenario::Scenario;
 use crate::summarize::Results;
 
@@ -14,6 +16,9 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Scenario => schema_for!(Scenario),
         SchemaName::Record => schema_for!(Record),
         SchemaName::Summary => schema_for!(Results),
+        SchemaName::Table => schema_for!(TableJson),
+        SchemaName::Folders => schema_for!(FoldersJson<'_>),
+        SchemaName::Trend => schema_for!(Trend),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))
 }

@@ -50,6 +50,7 @@ pub(super) fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, 
     let defaults = Settings::default();
     let mut settings = Settings {
         model: if plan.model == "auto" { defaults.model.clone() } else { plan.model.clone() },
+        task: Some(plan.task),
         speed: plan.speed,
         profile: plan.simulator_profile.clone(),
         noise: plan.simulator_noise,

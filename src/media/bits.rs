@@ -36,9 +36,15 @@ impl Bits {
         self.put(code, 2 * length - 1);
     }
 
-    /// The signed Exp-Golomb code of 0, se(v); no other value is written.
+    /// The signed Exp-Golomb code of 0, se(v).
     pub(super) fn se_zero(&mut self) {
         self.ue(0);
+    }
+
+    /// A signed Exp-Golomb code, se(v) of ITU-T H.264, section 9.1.1.
+    pub(super) fn se(&mut self, value: i16) {
+        let magnitude = u32::from(value.unsigned_abs());
+        self.ue(if value > 0 { 2 * magnitude - 1 } else { 2 * magnitude });
     }
 
     /// Zero bits up to the next whole byte, then these bytes.

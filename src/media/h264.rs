@@ -1,9 +1,12 @@
-//! Writes an H.264 stream by hand (ITU-T H.264, constrained baseline profile) that shows one still
-//! picture for any number of frames.
+//! Writes an H.264 stream by hand (ITU-T H.264, constrained baseline profile): one picture, still or
+//! panned, for any number of frames.
 //!
-//! The first frame holds a few macroblocks of raw samples; every other one is predicted from its
+//! The first frame holds some macroblocks of raw samples; every other one is predicted from its
 //! neighbours' mean and carries no residual, which takes a byte. Later frames skip every macroblock
-//! and take some ten bytes each. No encoder is involved, and decoding is as cheap.
+//! and take some ten bytes each, or move the whole picture and take a few hundred. No encoder is
+//! involved, and decoding is as cheap.
+
+use std::collections::BTreeSet;
 
 use super::bits::Bits;
 use super::seeded::Seeded;
@@ -13,8 +16,16 @@ use super::types::MediaError;
 const MACROBLOCK: u32 = 16;
 /// Frame numbers count up to this and start again; `log2_max_frame_num_minus4` is 0.
 const FRAME_NUMBERS: u32 = 16;
-/// Macroblocks of raw samples in the first frame.
+/// Macroblocks of raw samples in the first frame of a still picture.
 const RAW: u32 = 6;
+/// One macroblock of so many holds raw samples when the picture moves, so that there is something to
+/// see everywhere; at most `MOST_RAW`, which take 384 bytes each.
+const RAW_SHARE: u32 = 16;
+const MOST_RAW: u32 = 400;
+/// How far a panned picture moves per frame, in quarter samples: two pixels, a whole one of colour.
+const PAN: i16 = 8;
+/// Frames after which a panned picture turns back.
+const PAN_LENGTH: u32 = 24;
 
 /// `level_idc`, macroblocks per second, macroblocks per frame (H.264, table A-1).
 const LEVELS: [(u8, f64, u32); 17] = [
@@ -119,12 +130,22 @@ impl Stream {
         unit(0x68, bits)
     }
 
-    /// The first frame: an IDR picture in one I slice.
+    /// The first frame of a still picture.
     pub(super) fn key_frame(&self, seed: u64) -> Vec<u8> {
+        self.intra_frame(seed, RAW)
+    }
+
+    /// The first frame of a panned picture.
+    pub(super) fn textured_key_frame(&self, seed: u64) -> Vec<u8> {
+        self.intra_frame(seed, (self.columns * self.rows / RAW_SHARE).clamp(RAW, MOST_RAW))
+    }
+
+    /// An IDR picture in one I slice, with about so many macroblocks of raw samples.
+    fn intra_frame(&self, seed: u64, raw: u32) -> Vec<u8> {
         let mut seeded = Seeded::new(seed);
         let macroblocks = self.columns * self.rows;
-        let mut raw: Vec<u32> = (1..RAW.min(macroblocks)).map(|_| seeded.below(macroblocks)).collect();
-        raw.push(0);
+        let mut raw: BTreeSet<u32> = (1..raw.min(macroblocks)).map(|_| seeded.below(macroblocks)).collect();
+        raw.insert(0);
 
         let mut bits = Bits::default();
         slice_header(&mut bits, 7, 0);
@@ -150,15 +171,52 @@ impl Stream {
 
     /// A later frame, in which nothing changes: one P slice that skips every macroblock.
     pub(super) fn repeat_frame(&self, index: u32) -> Vec<u8> {
-        let mut bits = Bits::default();
-        slice_header(&mut bits, 5, index % FRAME_NUMBERS);
-        bits.flag(false); // num_ref_idx_active_override_flag
-        bits.flag(false); // ref_pic_list_modification_flag_l0
-        bits.flag(false); // adaptive_ref_pic_marking_mode_flag
-        slice_header_end(&mut bits);
+        let mut bits = predicted_slice(index);
         bits.ue(self.columns * self.rows); // mb_skip_run
         unit(0x41, bits)
     }
+
+    /// A later frame, in which the whole picture has moved sideways.
+    ///
+    /// A skipped macroblock takes the motion of its neighbours, but only with one above and one to
+    /// the left (section 8.4.1.1); so the first row and column are written out. Their motion too is
+    /// predicted, and differs from the prediction in the first macroblock alone.
+    pub(super) fn panned_frame(&self, index: u32) -> Vec<u8> {
+        let motion = if (index / PAN_LENGTH).is_multiple_of(2) { PAN } else { -PAN };
+        let mut bits = predicted_slice(index);
+        for column in 0..self.columns {
+            moved(&mut bits, 0, if column == 0 { motion } else { 0 });
+        }
+        let others = self.columns - 1;
+        for row in 1..self.rows {
+            // the rest of the row above, unless it was the first
+            moved(&mut bits, if row > 1 { others } else { 0 }, 0);
+        }
+        if self.rows > 1 && others > 0 {
+            bits.ue(others); // mb_skip_run
+        }
+        unit(0x41, bits)
+    }
+}
+
+/// A macroblock that is copied from another place of the frame before, after a run of skipped ones.
+fn moved(bits: &mut Bits, skipped: u32, difference: i16) {
+    bits.ue(skipped); // mb_skip_run
+    bits.ue(0); // mb_type P_L0_16x16
+    bits.se(difference); // mvd_l0, horizontal
+    bits.se_zero(); // and vertical
+    bits.ue(0); // coded_block_pattern: no residual
+}
+
+/// The beginning of a P slice.
+fn predicted_slice(index: u32) -> Bits {
+    let mut bits = Bits::default();
+    slice_header(&mut bits, 5, index % FRAME_NUMBERS);
+    bits.flag(false); // num_ref_idx_active_override_flag
+    bits.flag(false); // ref_pic_list_modification_flag_l0
+    bits.flag(false); // adaptive_ref_pic_marking_mode_flag
+    slice_header_end(&mut bits);
+    bits
 }
 
 fn slice_header(bits: &mut Bits, slice_type: u32, frame_number: u32) {

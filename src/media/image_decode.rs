@@ -96,7 +96,7 @@ fn has_one_colour(picture: &DynamicImage) -> bool {
 
 /// Whether a JPEG's last scan is followed by the end marker: decoders fill up what is missing with
 /// grey and do not complain. Neither marker can occur inside a scan's data.
-fn has_end(jpeg: &[u8]) -> bool {
+pub(super) fn has_end(jpeg: &[u8]) -> bool {
     let end = jpeg.windows(2).rposition(|pair| pair == [0xFF, 0xD9]);
     let after = end.and_then(|end| jpeg.get(end..)).unwrap_or(jpeg);
     end.is_some() && !after.windows(2).any(|pair| pair == [0xFF, 0xDA])

@@ -8,6 +8,7 @@ mod bits;
 mod crc32;
 mod h264;
 mod image_decode;
+mod image_extent;
 mod image_probe;
 mod image_write;
 mod mp4;
@@ -17,8 +18,9 @@ mod video_probe;
 mod video_write;
 
 pub use image_decode::{Soundness, decode_image, inspect_image};
+pub use image_extent::check_image;
 pub use image_probe::ImageProbe;
 pub use image_write::write_image;
 pub use types::{ImageFormat, ImageInfo, MediaError, VideoInfo};
 pub use video_probe::VideoProbe;
-pub use video_write::write_video;
+pub use video_write::{check_video, write_moving_video, write_video};

@@ -14,32 +14,66 @@ const FINEST: u32 = 100_000;
 /// readable by ffprobe and decodable by ffmpeg. The same seed gives the same bytes; another seed
 /// gives others. Odd sizes are an error, because H.264 stores colour for pairs of pixels.
 pub fn write_video(width: u32, height: u32, frames: u32, fps: f64, seed: u64) -> Result<Vec<u8>, MediaError> {
-    if !width.is_multiple_of(2) || !height.is_multiple_of(2) {
-        return Err(MediaError(format!("odd sizes cannot be encoded: {width}x{height}")));
+    let track = Track::new(width, height, frames, fps)?;
+    let first = track.stream.key_frame(seed);
+    track.write(first, |index| track.stream.repeat_frame(index))
+}
+
+/// The same with a picture that moves from frame to frame, for clips that a server takes as input:
+/// some tens to hundreds of kilobytes.
+pub fn write_moving_video(width: u32, height: u32, frames: u32, fps: f64, seed: u64) -> Result<Vec<u8>, MediaError> {
+    let track = Track::new(width, height, frames, fps)?;
+    let first = track.stream.textured_key_frame(seed);
+    track.write(first, |index| track.stream.panned_frame(index))
+}
+
+/// Why a video of this size, length and rate cannot be written, without writing it.
+pub fn check_video(width: u32, height: u32, frames: u32, fps: f64) -> Result<(), MediaError> {
+    Track::new(width, height, frames, fps).map(|_| ())
+}
+
+/// A checked video to write.
+struct Track {
+    width: u16,
+    height: u16,
+    frames: u32,
+    timescale: u32,
+    frame_duration: u32,
+    stream: Stream,
+}
+
+impl Track {
+    fn new(width: u32, height: u32, frames: u32, fps: f64) -> Result<Self, MediaError> {
+        if !width.is_multiple_of(2) || !height.is_multiple_of(2) {
+            return Err(MediaError(format!("odd sizes cannot be encoded: {width}x{height}")));
+        }
+        let (Ok(short_width), Ok(short_height)) = (u16::try_from(width), u16::try_from(height)) else {
+            return Err(MediaError(format!("{width}x{height} is too large for H.264")));
+        };
+        if width == 0 || height == 0 {
+            return Err(MediaError(format!("cannot write a video of {width}x{height}")));
+        }
+        if frames == 0 {
+            return Err(MediaError::new("cannot write a video without frames"));
+        }
+        let (timescale, frame_duration) = rate(fps)?;
+        let stream = Stream::new(width, height, fps)?;
+        Ok(Self { width: short_width, height: short_height, frames, timescale, frame_duration, stream })
     }
-    let (Ok(short_width), Ok(short_height)) = (u16::try_from(width), u16::try_from(height)) else {
-        return Err(MediaError(format!("{width}x{height} is too large for H.264")));
-    };
-    if width == 0 || height == 0 {
-        return Err(MediaError(format!("cannot write a video of {width}x{height}")));
+
+    fn write(&self, first: Vec<u8>, later: impl Fn(u32) -> Vec<u8>) -> Result<Vec<u8>, MediaError> {
+        let units: Vec<Vec<u8>> = std::iter::once(first).chain((1..self.frames).map(later)).collect();
+        mp4::write(&mp4::H264Track {
+            width: self.width,
+            height: self.height,
+            timescale: self.timescale,
+            frame_duration: self.frame_duration,
+            profile: self.stream.profile(),
+            sequence: &self.stream.sequence(),
+            picture: &Stream::picture(),
+            frames: &units,
+        })
     }
-    if frames == 0 {
-        return Err(MediaError::new("cannot write a video without frames"));
-    }
-    let (timescale, frame_duration) = rate(fps)?;
-    let stream = Stream::new(width, height, fps)?;
-    let mut units = vec![stream.key_frame(seed)];
-    units.extend((1..frames).map(|index| stream.repeat_frame(index)));
-    mp4::write(&mp4::H264Track {
-        width: short_width,
-        height: short_height,
-        timescale,
-        frame_duration,
-        profile: stream.profile(),
-        sequence: &stream.sequence(),
-        picture: &Stream::picture(),
-        frames: &units,
-    })
 }
 
 /// Time units per second and per frame.

@@ -11,7 +11,7 @@ use super::{ids, keys, request_fields};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
 use crate::scenario::model::{Arrival, Restart, ServerMode};
-use crate::workload::{Class, Data, Dataset, Origin};
+use crate::workload::{Class, Data, Dataset, Destination, Origin};
 
 /// Who provides the servers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,6 +121,12 @@ fn check_data(input: &PlanInput<'_>, draft: &Draft, problems: &mut Vec<Problem>)
                     problem.message = format!("{place}: {}", problem.message);
                     add(problem, problems);
                 }
+            }
+            let destination =
+                Destination { api, model: &draft.model, task: draft.task, extra_body: &variant.endpoint.extra_body };
+            if let Some(fault) = input.data.misrouted(name, destination).filter(|_| api.can_do(draft.task)) {
+                let at = KeyPath::root().key("datasets").key(name);
+                add(Problem::value(at, fault), problems);
             }
         }
         if draft.rules.arrival == Arrival::Trace {

@@ -304,7 +304,8 @@ fn check_fields(scenario: &Scenario, variants: &[VariantPlan], problems: &mut Ve
             check(&at.key("defaults"), &dataset.defaults);
             check(&at.key("override"), &dataset.overrides);
             for (number, profile) in dataset.profiles.iter().enumerate() {
-                check(&at.key("profiles").index(number), &profile.fields);
+                let at = at.key("profiles").index(number);
+                request_fields::check_profile(api, allow_unknown, &at, &profile.fields, problems);
             }
         }
         if !allow_unknown {

@@ -156,6 +156,10 @@ impl<'a> Maker<'a> {
             let hint = format!("give `images` a width and height of up to {LARGEST_IMAGE_SIDE}");
             add(Problem::value(at.clone(), message).hint(hint), problems);
         }
+        if let Some(message) = self.input.data.unmakeable_video(&dataset.name, selection, gaps) {
+            let hint = "give `videos` a width, height, num_frames and fps of their own";
+            add(Problem::value(at.clone(), message).hint(hint), problems);
+        }
         for row in self.input.data.rows(&dataset.name) {
             let resolution = row.other.contains_key("resolution") || gaps.other.contains_key("resolution");
             let sized = selection.size.is_some() || row.shape.width.is_some() || gaps.shape.width.is_some();

@@ -48,6 +48,14 @@ pub(crate) fn caption(plan: &Plan, results: &Results) -> String {
     text
 }
 
+/// What a table is about, without how its latencies are taken.
+pub(crate) fn short(plan: &Plan, results: &Results) -> String {
+    let mut parts = vec![format!("{} ({}, {})", plan.title, plan.model, plan.task)];
+    parts.extend(simulated(results));
+    parts.extend(constant_layout(plan));
+    format!("{}.", parts.join("; "))
+}
+
 /// Which datasets have figures over requests of different shapes, which depend on the mix.
 fn mixed(plan: &Plan, results: &Results) -> String {
     let mixed = results.runs.iter().filter(|run| run.classes.len() > 1);

@@ -1,6 +1,10 @@
 //! `results.csv`: one row per run with its axes, layout and every number, in full precision.
 
+use indexmap::{IndexMap, IndexSet};
+
+use super::escape::formula;
 use super::official::{axis_value, dataset_label, degree};
+use super::source::Source;
 use super::table::{Cell, Column, Table, Value};
 use crate::catalog::DEGREES;
 use crate::plan::{Axis, Plan};
@@ -115,14 +119,26 @@ fn is_elsewhere(name: &str) -> bool {
 
 /// The results as CSV (RFC 4180): a header line of names, then one line per run.
 pub fn csv(plan: &Plan, results: &Results) -> Result<String, csv::Error> {
-    let table = table(plan, results);
+    render(&table(&[Source::unnamed(plan, results)]))
+}
+
+/// The table as CSV: a header line of keys, then one line per row, without marks. Text that a
+/// spreadsheet would carry out as a formula is made text.
+pub(crate) fn render(table: &Table) -> Result<String, csv::Error> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|column| column.key.as_str()))?;
+    writer.write_record(table.columns.iter().map(|column| formula(&column.key)))?;
     for row in &table.rows {
-        writer.write_record(row.iter().map(Cell::raw))?;
+        writer.write_record(row.iter().map(safe))?;
     }
     let bytes = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
     String::from_utf8(bytes).map_err(|error| std::io::Error::other(error).into())
+}
+
+fn safe(cell: &Cell) -> String {
+    match &cell.value {
+        Value::Text(_) | Value::Markdown(_) => formula(&cell.raw()),
+        Value::Count(_) | Value::Number(_) | Value::Above(_) | Value::Absent => cell.raw(),
+    }
 }
 
 const AXES: [(&str, Axis); 8] = [
@@ -157,35 +173,34 @@ const STATES: [&str; 14] = [
 /// Percentiles that say whether they are supported.
 const PERCENTILES: [&str; 4] = ["p50", "p90", "p95", "p99"];
 
-fn table(plan: &Plan, results: &Results) -> Table {
-    let figures: Vec<_> = results.runs.iter().map(Summary::figures).collect();
-    let mut numbers: Vec<String> = NUMBERS.iter().map(|name| (*name).to_owned()).collect();
-    for name in figures.iter().flat_map(indexmap::IndexMap::keys).filter(|name| !is_elsewhere(name)) {
-        if !numbers.contains(name) {
-            numbers.push(name.clone());
-        }
-    }
+/// A row per run of every folder, whose names stand first when there are several.
+pub(crate) fn table(sources: &[Source<'_>]) -> Table {
+    let runs = sources.iter().flat_map(|source| source.results.runs.iter().map(move |run| (source, run)));
+    let runs: Vec<_> = runs.map(|(source, summary)| (source, summary, summary.figures())).collect();
+    let mut numbers: IndexSet<String> = NUMBERS.iter().map(|name| (*name).to_owned()).collect();
+    let found = runs.iter().flat_map(|(_, _, figures)| figures.keys());
+    numbers.extend(found.filter(|name| !is_elsewhere(name)).cloned());
+    let several = sources.len() > 1;
     let words = ["id", "key", "workload_key", "config_key", "variant", "dataset"];
     let supported = PERCENTILES.map(|name| format!("percentiles.{name}.supported"));
-    let keys = words
+    let keys = several
+        .then_some("folder")
         .into_iter()
+        .chain(words)
         .chain(AXES.map(|(key, _)| key))
         .chain(DEGREES.iter().map(|degree| degree.key))
         .chain(STATES)
         .chain(supported.iter().map(String::as_str))
         .chain(numbers.iter().map(String::as_str));
+    let row = |source: &Source<'_>, summary: &Summary, figures: &IndexMap<String, f64>| {
+        let mut row: Vec<Cell> = several.then(|| source.name.into()).into_iter().collect();
+        row.extend(head(source.plan, summary));
+        row.extend(numbers.iter().map(|name| Cell::from(figures.get(name).copied())));
+        row
+    };
     Table {
         columns: keys.map(|key| Column::text(key, key)).collect(),
-        rows: results
-            .runs
-            .iter()
-            .zip(&figures)
-            .map(|(summary, figures)| {
-                let mut row = head(plan, summary);
-                row.extend(numbers.iter().map(|name| Cell::from(figures.get(name).copied())));
-                row
-            })
-            .collect(),
+        rows: runs.iter().map(|(source, summary, figures)| row(source, summary, figures)).collect(),
         notes: Vec::new(),
     }
 }
@@ -238,4 +253,33 @@ fn head(plan: &Plan, summary: &Summary) -> Vec<Cell> {
         Cell::from(supported.map_or(Value::Absent, |supported| supported.to_string().into()))
     }));
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_table_read_back_has_the_same_cells(rows in prop::collection::vec(prop::collection::vec("[ -~äß≥\n\r,\"']{0,16}", 3), 1..4)) {
+            let table = Table {
+                columns: ["a", "b", "c"].map(|key| Column::text(key, key)).into(),
+                rows: rows.iter().map(|row| row.iter().map(|text| Cell::from(text.as_str())).collect()).collect(),
+                notes: Vec::new(),
+            };
+            let text = render(&table).unwrap();
+            let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+            let read: Vec<Vec<String>> =
+                reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect();
+            let safe: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|text| formula(text)).collect()).collect();
+            prop_assert_eq!(read, safe);
+        }
+
+        #[test]
+        fn numbers_are_never_made_text(number in any::<f64>().prop_filter("finite", |number| number.is_finite())) {
+            prop_assert_eq!(safe(&Cell::from(Some(number))).parse::<f64>().unwrap(), number);
+        }
+    }
 }

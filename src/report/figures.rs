@@ -103,7 +103,7 @@ fn run_row(medium: Medium, open_loop: bool, summary: &Summary, table: &mut Table
 }
 
 /// Successes per second, with a note when a limit of the client decided how many there are.
-fn throughput(summary: &Summary, table: &mut Table) -> Cell {
+pub(crate) fn throughput(summary: &Summary, table: &mut Table) -> Cell {
     let mut cell = Cell::from(summary.throughput_per_s);
     if !summary.throughput_comparable {
         cell.marks.push(table.note("not comparable: a limit of the client cut requests".to_owned()));
@@ -118,7 +118,7 @@ fn interval(ends: Option<[f64; 2]>) -> Cell {
 }
 
 /// The real-time factor, with a note when its generation time is not the model's own.
-fn rtf(summary: &Summary, table: &mut Table) -> Cell {
+pub(crate) fn rtf(summary: &Summary, table: &mut Table) -> Cell {
     let Some(rtf) = &summary.rtf else { return Value::Absent.into() };
     let mut cell = Cell::from(Some(rtf.mean));
     let basis = match rtf.basis.as_str() {
@@ -132,7 +132,7 @@ fn rtf(summary: &Summary, table: &mut Table) -> Cell {
 }
 
 /// The largest peak memory, with a note when not every request told one.
-fn memory(summary: &Summary, table: &mut Table) -> Cell {
+pub(crate) fn memory(summary: &Summary, table: &mut Table) -> Cell {
     let Some(memory) = summary.peak_memory_mb else { return Value::Absent.into() };
     let mut cell = Cell::from(Some(memory.max));
     if memory.n < summary.completed {

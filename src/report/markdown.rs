@@ -1,12 +1,15 @@
 //! A table → Markdown, and the text of `results.md`.
 
 use super::caption;
+use super::escape::{self, prose};
 use super::figures::{classes, errors, runs, warnings};
 use super::number::superscript;
-use super::official;
-use super::table::{Align, Table};
-use super::text::{Text, inline};
+use super::query;
+use super::source::Source;
+use super::table::{Align, Cell, Column, Table, Value};
+use super::text::Text;
 use super::work::{stages, work};
+use crate::catalog::TableKind;
 use crate::plan::Plan;
 use crate::summarize::Results;
 
@@ -14,21 +17,22 @@ use crate::summarize::Results;
 /// figures.
 pub fn markdown(plan: &Plan, results: &Results) -> String {
     let figures = if results.runs.is_empty() { String::new() } else { format!("\n{}", figures(plan, results)) };
-    format!("{}{figures}", table(plan, results))
+    format!("{}{figures}", table(Source::unnamed(plan, results)))
 }
 
 /// The dashboards' results table, its caption and footnotes.
-pub(crate) fn table(plan: &Plan, results: &Results) -> String {
-    let table = official::table(plan, results);
+pub(crate) fn table(source: Source<'_>) -> String {
+    let (plan, results) = (source.plan, source.results);
+    let table = query::standard(TableKind::Results, &[source]);
     let mut text = Text::default();
     text.add(render(&table));
-    text.add(format!("\n{}\n", inline(&caption::caption(plan, results))));
+    text.add(format!("\n{}\n", prose(&caption::caption(plan, results))));
     footnotes(&table, &mut text);
     if results.runs.is_empty() {
         text.add("\nNo run has results.\n");
     }
     for run in &results.not_run {
-        text.add(format!("\nNot run: `{}`: {}\n", run.id, inline(&run.reason)));
+        text.add(format!("\nNot run: `{}`: {}\n", run.id, prose(&run.reason)));
     }
     text.finish()
 }
@@ -55,16 +59,16 @@ pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
     }
     for (title, lines) in [("Warnings", warnings(results)), ("Errors", errors(results))] {
         if !lines.is_empty() {
-            let list: Vec<String> = lines.iter().map(|line| format!("- {}\n", inline(line))).collect();
+            let list: Vec<String> = lines.iter().map(|line| format!("- {}\n", prose(line))).collect();
             parts.push(format!("**{title}**\n\n{}", list.concat()));
         }
     }
     parts.join("\n")
 }
 
-fn footnotes(table: &Table, text: &mut Text) {
+pub(crate) fn footnotes(table: &Table, text: &mut Text) {
     for (place, note) in table.notes.iter().enumerate() {
-        text.add(format!("\n{} {}\n", superscript(place + 1), inline(note)));
+        text.add(format!("\n{} {}\n", superscript(place + 1), prose(note)));
     }
 }
 
@@ -72,7 +76,7 @@ fn footnotes(table: &Table, text: &mut Text) {
 pub(crate) fn render(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = Text::default();
-    text.add(line(table.columns.iter().map(|column| escape(&column.heading())).collect()));
+    text.add(line(table.columns.iter().map(|column| escape::cell(&column.heading())).collect()));
     text.add(line(
         table
             .columns
@@ -84,20 +88,24 @@ pub(crate) fn render(table: &Table) -> String {
             .collect(),
     ));
     for row in &table.rows {
-        text.add(line(row.iter().zip(&table.columns).map(|(cell, column)| escape(&cell.show(column))).collect()));
+        text.add(line(row.iter().zip(&table.columns).map(|(cell, column)| shown(cell, column)).collect()));
     }
     text.finish()
 }
 
-/// Text for a cell: on one line, with pipes that do not end it.
-pub(crate) fn escape(text: &str) -> String {
-    inline(text).replace('|', "\\|")
+/// A cell with its link and its marks.
+fn shown(cell: &Cell, column: &Column) -> String {
+    let words = match (&cell.value, &cell.link) {
+        (Value::Markdown(text), _) => text.clone(),
+        (_, Some(path)) => format!("[{}]({})", escape::link_text(&cell.words(column)), escape::link(path)),
+        (_, None) => escape::cell(&cell.words(column)),
+    };
+    format!("{words}{}", cell.footmarks())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::table::{Cell, Column};
 
     #[test]
     fn pipes_and_line_breaks_stay_inside_their_cell() {

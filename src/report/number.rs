@@ -1,19 +1,28 @@
 //! Numbers as people read them: rounded once, here, and never to a zero that is not one.
 
-/// The number with `places` decimals; a number that would read as zero keeps four significant
-/// digits instead, and what is not a number reads `n/a`.
+/// The number with `places` decimals; of a number below 1 that would keep fewer than two significant
+/// digits, or read as zero, four are printed instead. What is not a number reads `n/a`.
 pub(crate) fn fixed(value: f64, places: usize) -> String {
     if !value.is_finite() {
         return ABSENT.to_owned();
     }
+    let size = value.abs();
     let text = format!("{value:.places$}");
-    let reads_as_zero = !text.chars().any(|c| c.is_ascii_digit() && c != '0');
-    match (value.abs() > 0.0, reads_as_zero) {
+    let too_short = size < 1.0 && digits(&text) < 2;
+    match (size > 0.0, too_short) {
         (true, true) => significant(value),
         (false, _) => format!("{:.places$}", 0.0),
         (true, false) => text,
     }
 }
+
+/// Digits of a number from the first that is not zero.
+fn digits(text: &str) -> usize {
+    text.chars().filter(char::is_ascii_digit).skip_while(|digit| *digit == '0').count()
+}
+
+/// Decimals of rates and ratios, and of what has no custom of its own.
+pub(crate) const PLACES: usize = 4;
 
 /// What stands for a figure that was not measured.
 pub(crate) const ABSENT: &str = "n/a";
@@ -21,7 +30,7 @@ pub(crate) const ABSENT: &str = "n/a";
 fn significant(value: f64) -> String {
     (1..=12_usize)
         .map(|places| format!("{value:.places$}"))
-        .find(|text| text.chars().filter(char::is_ascii_digit).skip_while(|c| *c == '0').count() >= 4)
+        .find(|text| digits(text) >= 4)
         .unwrap_or_else(|| format!("{value:.3e}"))
 }
 
@@ -51,6 +60,9 @@ mod tests {
         assert_eq!(fixed(0.000_012_34, 4), "0.00001234");
         assert_eq!(fixed(0.004, 2), "0.004000");
         assert_eq!(fixed(1.5e-15, 2), "1.500e-15");
+        assert_eq!(fixed(0.000_14, 4), "0.0001400");
+        assert_eq!(fixed(-0.04, 2), "-0.04000");
+        assert_eq!((fixed(0.27, 2), fixed(0.0617, 4), fixed(1.0, 0)), ("0.27".into(), "0.0617".into(), "1".into()));
         assert_eq!(fixed(0.0, 2), "0.00");
         assert_eq!(fixed(-0.0, 2), "0.00");
     }

@@ -1,15 +1,29 @@
 //! The results table of the performance dashboards: their columns first and exactly as they have
 //! them, then a column for everything else that varies.
 
+use super::query::Subject;
 use super::table::{Cell, Column, Table, Value};
+use super::text::distinct;
 use crate::catalog::{DEGREES, Medium, Validity};
 use crate::plan::{Axis, Plan, RunPlan, VariantPlan};
-use crate::summarize::{Distribution, Results, Summary, is_supported};
+use crate::summarize::{Distribution, Summary, is_supported};
 
 /// Degrees with a column of their own on the dashboards of pictures.
 const IMAGE_DEGREES: &[&str] = &["cfg", "ulysses", "tensor", "vae_patch"];
 /// The same on those of videos.
 const VIDEO_DEGREES: &[&str] = &["cfg", "ulysses", "tensor", "hsdp", "vae_patch"];
+/// Every axis, in the order of columns.
+const AXES: [Axis; 9] = [
+    Axis::Variant,
+    Axis::Dataset,
+    Axis::MaxConcurrency,
+    Axis::RequestRate,
+    Axis::Requests,
+    Axis::Size,
+    Axis::NumInferenceSteps,
+    Axis::NumFrames,
+    Axis::Seed,
+];
 /// Decimals of seconds on the dashboards.
 pub(crate) const SECONDS: usize = 4;
 
@@ -37,66 +51,34 @@ pub(crate) fn degree_header(key: &str) -> &str {
 
 /// Degrees that the dashboards do not show and that differ between the variants.
 pub(crate) fn further_degrees(plan: &Plan) -> Vec<&'static str> {
-    let shown = degrees(plan.task.medium());
+    differing_degrees(&plan.variants.iter().collect::<Vec<_>>(), plan.task.medium())
+}
+
+fn differing_degrees(variants: &[&VariantPlan], medium: Medium) -> Vec<&'static str> {
+    let shown = degrees(medium);
     let differs = |key: &str| {
-        let mut values = plan.variants.iter().map(|variant| degree(variant, key));
+        let mut values = variants.iter().map(|variant| degree(variant, key));
         values.next().is_some_and(|first| values.any(|value| value != first))
     };
     DEGREES.iter().map(|degree| degree.key).filter(|key| !shown.contains(key) && differs(key)).collect()
 }
 
-/// Whether two variants look alike in the table's degrees, so that their names must tell them apart.
-fn needs_variant_column(plan: &Plan) -> bool {
-    let keys: Vec<&str> = degrees(plan.task.medium()).iter().copied().chain(further_degrees(plan)).collect();
-    let mut layouts: Vec<Vec<String>> =
-        plan.variants.iter().map(|variant| keys.iter().map(|key| degree(variant, key)).collect()).collect();
-    layouts.sort();
-    layouts.dedup();
-    layouts.len() < plan.variants.len()
-}
-
-/// What a table says about runs beyond the official columns.
-struct Further {
-    variant: bool,
-    degrees: Vec<&'static str>,
-    axes: Vec<Axis>,
-    response_time: bool,
-    repeat: bool,
-}
-
-impl Further {
-    fn of(plan: &Plan, results: &Results) -> Self {
-        let shown = |axis: &Axis| matches!(axis, Axis::Variant | Axis::Dataset | Axis::MaxConcurrency);
-        Self {
-            variant: needs_variant_column(plan),
-            degrees: further_degrees(plan),
-            axes: plan.varying.iter().copied().filter(|axis| !shown(axis)).collect(),
-            response_time: results.runs.iter().any(|run| run.headline == "response_time"),
-            repeat: plan.repeats > 1 || results.runs.iter().any(|run| run.repeat > 1),
-        }
-    }
-}
-
-/// The results table: a row per run, in the plan's order.
-pub(crate) fn table(plan: &Plan, results: &Results) -> Table {
-    let further = Further::of(plan, results);
-    let mut table = Table { columns: columns(plan, &further), ..Table::default() };
-    for summary in &results.runs {
-        let row = row(plan, summary, &further, &mut table);
-        table.rows.push(row);
-    }
-    table
-}
-
-fn columns(plan: &Plan, further: &Further) -> Vec<Column> {
-    let mut columns =
-        vec![Column::text("dataset", "Dataset Configuration"), Column::number("max_concurrency", "Max Concur.", 0)];
+/// The table's columns for these rows: the dashboards' own, then what varies besides.
+pub(crate) fn columns(subjects: &[Subject<'_>], medium: Medium) -> Vec<Column> {
+    let further = Further::of(subjects, medium);
+    let mut columns = vec![
+        Column::text("dataset_label", "Dataset Configuration"),
+        Column::number("max_concurrency", "Max Concur.", 0),
+    ];
     let degree_column = |key: &&str| Column::number(*key, degree_header(key), 0);
-    columns.extend(degrees(plan.task.medium()).iter().map(degree_column));
+    columns.extend(degrees(medium).iter().map(degree_column));
     columns.push(Column::number("latency_s.mean", "Mean Latency", SECONDS).unit("s"));
     columns.push(Column::number("latency_s.p99", "P99 Latency", SECONDS).unit("s"));
+    if further.folder {
+        columns.push(Column::text("folder", "Results"));
+    }
     if further.variant {
-        columns.push(Column::text("variant", "Variant"));
+        columns.push(Column::text("variant_label", "Variant"));
     }
     columns.extend(further.degrees.iter().map(degree_column));
     columns.extend(further.axes.iter().map(|axis| axis_column(*axis)));
@@ -110,10 +92,68 @@ fn columns(plan: &Plan, further: &Further) -> Vec<Column> {
     columns
 }
 
+/// What a table says about runs beyond the official columns.
+struct Further {
+    folder: bool,
+    variant: bool,
+    degrees: Vec<&'static str>,
+    axes: Vec<Axis>,
+    response_time: bool,
+    repeat: bool,
+}
+
+impl Further {
+    fn of(subjects: &[Subject<'_>], medium: Medium) -> Self {
+        let shown = |axis: &Axis| matches!(axis, Axis::Variant | Axis::Dataset | Axis::MaxConcurrency);
+        let folders = distinct(subjects.iter().map(|subject| subject.source.name.to_owned()));
+        // within one folder the plan says what varies; folders may differ in what each holds constant
+        let between = |axis: Axis| folders.len() > 1 && values(subjects, axis).len() > 1;
+        let planned = |axis: Axis| subjects.iter().any(|subject| subject.source.plan.varying.contains(&axis));
+        let axes = AXES.iter().copied().filter(|axis| !shown(axis) && (planned(*axis) || between(*axis)));
+        let variants = variants(subjects);
+        Self {
+            folder: folders.len() > 1,
+            variant: needs_variant_column(&variants, medium),
+            degrees: differing_degrees(&variants, medium),
+            axes: axes.collect(),
+            response_time: subjects.iter().any(Subject::is_open_loop),
+            repeat: subjects.iter().any(|subject| subject.source.plan.repeats > 1 || subject.summary.repeat > 1),
+        }
+    }
+}
+
+/// The variants of the rows, each once.
+fn variants<'a>(subjects: &[Subject<'a>]) -> Vec<&'a VariantPlan> {
+    let mut found: Vec<&VariantPlan> = Vec::new();
+    for variant in subjects.iter().filter_map(Subject::variant) {
+        let same = |other: &VariantPlan| other.name == variant.name && other.config_key == variant.config_key;
+        if !found.iter().any(|other| same(other)) {
+            found.push(variant);
+        }
+    }
+    found
+}
+
+fn values(subjects: &[Subject<'_>], axis: Axis) -> Vec<String> {
+    let of = |subject: &Subject<'_>| Some(Cell::from(axis_value(axis, subject.source.plan, subject.run()?)).raw());
+    distinct(subjects.iter().filter_map(of))
+}
+
+/// Whether two variants look alike in the table's degrees, so that their names must tell them apart.
+fn needs_variant_column(variants: &[&VariantPlan], medium: Medium) -> bool {
+    let further = differing_degrees(variants, medium);
+    let keys: Vec<&str> = degrees(medium).iter().copied().chain(further).collect();
+    let mut layouts: Vec<Vec<String>> =
+        variants.iter().map(|variant| keys.iter().map(|key| degree(variant, key)).collect()).collect();
+    layouts.sort();
+    layouts.dedup();
+    layouts.len() < variants.len()
+}
+
 fn axis_column(axis: Axis) -> Column {
     match axis {
-        Axis::Variant => Column::text("variant", "Variant"),
-        Axis::Dataset => Column::text("dataset", "Dataset"),
+        Axis::Variant => Column::text("variant_label", "Variant"),
+        Axis::Dataset => Column::text("dataset_label", "Dataset"),
         Axis::MaxConcurrency => Column::number("max_concurrency", "Max Concur.", 0),
         Axis::RequestRate => Column::number("request_rate", "Request Rate", 4).unit("1/s"),
         Axis::Requests => Column::number("requests", "Requests", 0),
@@ -144,40 +184,12 @@ pub(crate) fn dataset_label<'a>(plan: &'a Plan, name: &'a str) -> &'a str {
     plan.datasets.get(name).map_or(name, |dataset| &dataset.label)
 }
 
-fn row(plan: &Plan, summary: &Summary, further: &Further, table: &mut Table) -> Vec<Cell> {
-    let variant = plan.variant(&summary.variant);
-    let show = |key: &&str| Cell::from(variant.map_or(Value::Absent, |variant| degree(variant, key).into()));
-    let cap = summary.max_concurrency.map_or("none".into(), |cap| Value::Count(cap.into()));
-    let mut cells = vec![dataset_label(plan, &summary.dataset).into(), cap.into()];
-    cells.extend(degrees(plan.task.medium()).iter().map(show));
-    let basis = Basis { completed: summary.completed, censored: summary.censored, counted: true };
-    let doubt = doubt_note(summary).map(|note| table.note(note));
-    cells.push(marked(summary.latency_s.mean.into(), doubt.into_iter().collect()));
-    cells.push(percentile(basis, &summary.latency_s, "p99", table));
-    if further.variant {
-        cells.push(variant.map_or(&summary.variant, |variant| &variant.label).as_str().into());
-    }
-    cells.extend(further.degrees.iter().map(show));
-    let run = plan.run(&summary.id);
-    cells.extend(
-        further.axes.iter().map(|axis| Cell::from(run.map_or(Value::Absent, |run| axis_value(*axis, plan, run)))),
-    );
-    if further.response_time {
-        cells.push(marked(summary.response_time_s.mean.into(), Vec::new()));
-        cells.push(percentile(basis, &summary.response_time_s, "p99", table));
-    }
-    if further.repeat {
-        cells.push(Value::Count(summary.repeat.into()).into());
-    }
-    cells
-}
-
 fn marked(value: Value, marks: Vec<usize>) -> Cell {
-    Cell { value, marks }
+    Cell { value, marks, link: None }
 }
 
 /// What is to be known about a run's numbers: its validity with the reasons, or what it warns of.
-fn doubt_note(summary: &Summary) -> Option<String> {
+pub(crate) fn doubt_note(summary: &Summary) -> Option<String> {
     let reasons: Vec<&str> = summary.warnings.iter().map(|warning| warning.text.as_str()).collect();
     let reasons = reasons.join("; ");
     match summary.validity {

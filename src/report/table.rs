@@ -55,6 +55,8 @@ impl Column {
 pub(crate) enum Value {
     /// Words.
     Text(String),
+    /// Words with Markdown of our own in them, like code spans; what users wrote is escaped in it.
+    Markdown(String),
     /// A whole number.
     Count(u64),
     /// A number.
@@ -89,40 +91,48 @@ impl From<String> for Value {
     }
 }
 
-/// A cell: its value and the footnotes it points at, from 1.
+/// A cell: its value, the footnotes it points at, from 1, and the file that its row comes from, when the
+/// page links to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) value: Value,
     pub(crate) marks: Vec<usize>,
+    pub(crate) link: Option<String>,
 }
 
 impl<T: Into<Value>> From<T> for Cell {
     fn from(value: T) -> Self {
-        Self { value: value.into(), marks: Vec::new() }
+        Self { value: value.into(), marks: Vec::new(), link: None }
     }
 }
 
 impl Cell {
     /// The cell as people read it, marks behind it.
     pub(crate) fn show(&self, column: &Column) -> String {
-        let mut text = match &self.value {
-            Value::Text(text) => text.clone(),
+        format!("{}{}", self.words(column), self.footmarks())
+    }
+
+    /// The cell as people read it, without marks.
+    pub(crate) fn words(&self, column: &Column) -> String {
+        match &self.value {
+            Value::Text(text) | Value::Markdown(text) => text.clone(),
             Value::Count(count) => count.to_string(),
             Value::Number(number) => fixed(*number, column.places),
             Value::Above(number) => format!("≥ {}", fixed(*number, column.places)),
             Value::Absent => ABSENT.to_owned(),
-        };
-        for mark in &self.marks {
-            text.push(' ');
-            text.push_str(&superscript(*mark));
         }
-        text
+    }
+
+    /// The marks, each with a space before it.
+    pub(crate) fn footmarks(&self) -> String {
+        let marks: Vec<String> = self.marks.iter().map(|mark| format!(" {}", superscript(*mark))).collect();
+        marks.concat()
     }
 
     /// The cell as programs read it: full precision, no marks, empty when absent or only bounded.
     pub(crate) fn raw(&self) -> String {
         match &self.value {
-            Value::Text(text) => text.clone(),
+            Value::Text(text) | Value::Markdown(text) => text.clone(),
             Value::Count(count) => count.to_string(),
             Value::Number(number) if number.is_finite() => number.to_string(),
             Value::Number(_) | Value::Above(_) | Value::Absent => String::new(),

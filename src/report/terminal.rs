@@ -62,7 +62,7 @@ pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>)
     text.finish()
 }
 
-fn footnotes(table: &Table, text: &mut Text) {
+pub(crate) fn footnotes(table: &Table, text: &mut Text) {
     for (place, note) in table.notes.iter().enumerate() {
         text.add(format!("{} {note}\n", superscript(place + 1)));
     }
@@ -81,7 +81,7 @@ fn fit(mut table: Table, width: Option<u16>) -> Table {
     table
 }
 
-fn render(table: &Table, color: bool, width: Option<u16>) -> String {
+pub(crate) fn render(table: &Table, color: bool, width: Option<u16>) -> String {
     let mut drawn = comfy_table::Table::new();
     drawn.load_style(UTF8_FULL_CONDENSED).force_no_tty();
     if color {
@@ -121,7 +121,7 @@ fn tone(validity: &str) -> Option<Color> {
 }
 
 /// Runs without numbers, those with the same reason in one line.
-fn not_run(results: &Results) -> Vec<String> {
+pub(crate) fn not_run(results: &Results) -> Vec<String> {
     let of_one_reason = results.not_run.chunk_by(|run, next| run.reason == next.reason);
     let line = |runs: &[NotRun]| {
         let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();

@@ -14,8 +14,14 @@ use crate::diagnostic::{KeyPath, Problem, Segment, SourceText};
 const MOST_FILES: usize = 64;
 
 /// Keys that name files; they are relative to the file that wrote them.
-const PATHS: [&[&str]; 5] = [
+const PATHS: [&[&str]; 11] = [
     &["datasets", "*", "path"],
+    &["datasets", "*", "profiles", "*", "image_path"],
+    &["datasets", "*", "profiles", "*", "image_paths"],
+    &["datasets", "*", "profiles", "*", "video_path"],
+    &["datasets", "*", "profiles", "*", "video_paths"],
+    &["datasets", "*", "profiles", "*", "input_reference"],
+    &["datasets", "*", "profiles", "*", "input_references"],
     &["server", "cwd"],
     &["gate", "baseline"],
     &["dashboard", "page"],
@@ -227,7 +233,7 @@ fn anchor(root: &mut Node, folder: &Path) {
 }
 
 fn join(folder: &Path, text: &mut String) {
-    if !text.contains("://") {
+    if !text.contains("://") && !text.starts_with("data:") {
         *text = folder.join(&*text).display().to_string();
     }
 }

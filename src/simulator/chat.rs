@@ -12,7 +12,7 @@ use super::fields::{self, Fields};
 use super::images::{check_area, json_object};
 use super::medium::{Medium, format_name};
 use super::random;
-use super::reference::{check_pictures, from_data_url};
+use super::reference::{check_inputs, check_pictures, from_data_url};
 use super::reply::{Refusal, blank, filled_reply};
 use super::state::{App, Made};
 use crate::media::ImageFormat;
@@ -60,6 +60,7 @@ pub(crate) async fn complete(State(app): State<Arc<App>>, request: Request) -> R
     let frames = engine_number(&fields, "num_frames", 1)?;
     let seed = fields.value("seed").and_then(fields::whole);
     check_area(width, height, count)?;
+    check_inputs(&app, pictures.len(), 0)?;
     let references = u32::try_from(pictures.len()).unwrap_or(u32::MAX);
     check_pictures(&app, pictures, false).await?;
     let shape = Shape { width, height, steps, frames, outputs: count, references };

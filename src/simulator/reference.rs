@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::reply::Refusal;
 use super::state::{App, off_loop};
-use crate::media::{ImageInfo, MediaError, decode_image};
+use crate::catalog::Task;
+use crate::media::{ImageInfo, MediaError, VideoProbe, decode_image};
 
 /// The bytes of a data URL; `None` for a URL of another kind.
 ///
@@ -48,6 +49,43 @@ pub(crate) async fn check_pictures(
     off_loop(decode)
         .await?
         .map_err(|(index, error): (usize, MediaError)| Refusal::bad(format!("Invalid image at index {index}: {error}")))
+}
+
+/// Reads the container of every video. Null mode believes the client.
+///
+/// # Errors
+/// 400 naming the first video that cannot be read.
+pub(crate) async fn check_videos(app: &App, videos: Vec<Bytes>) -> Result<(), Refusal> {
+    if videos.is_empty() || app.settings.null {
+        return Ok(());
+    }
+    let read = move || {
+        for (index, video) in videos.iter().enumerate() {
+            let mut probe = VideoProbe::new();
+            probe.feed(video);
+            probe.finish().map_err(|error| (index, error))?;
+        }
+        Ok(())
+    };
+    off_loop(read)
+        .await?
+        .map_err(|(index, error): (usize, MediaError)| Refusal::bad(format!("Invalid video at index {index}: {error}")))
+}
+
+/// Refuses a request that lacks what the model works on.
+///
+/// # Errors
+/// 400 naming what is missing.
+pub(crate) fn check_inputs(app: &App, pictures: usize, videos: usize) -> Result<(), Refusal> {
+    let Some(task) = app.settings.task else { return Ok(()) };
+    let missing = if task.needs_image() && pictures == 0 {
+        "image"
+    } else if task.needs_video() && videos == 0 {
+        "video"
+    } else {
+        return Ok(());
+    };
+    Err(Refusal::bad(format!("the model does {}: the request has no reference {missing}", Task::name(task))))
 }
 
 /// Whether bytes are an MP4 by their first box.

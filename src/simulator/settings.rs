@@ -2,6 +2,7 @@
 
 use super::cost::Profile;
 use super::profiles;
+use crate::catalog::Task;
 
 /// Parallel degrees of the simulated server; 1 is off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +51,8 @@ impl Layout {
 pub struct Settings {
     /// Model id it serves.
     pub model: String,
+    /// What the model does: requests must carry its inputs; `None` takes requests with and without.
+    pub task: Option<Task>,
     /// Time base: wall time is modelled time divided by this.
     pub speed: f64,
     /// Parallel layout.
@@ -74,6 +77,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             model: "Qwen/Qwen-Image".into(),
+            task: None,
             speed: 1.0,
             layout: Layout::default(),
             max_num_seqs: 1,

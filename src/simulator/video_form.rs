@@ -8,7 +8,7 @@ use super::cost::{Defaults, Shape};
 use super::fields::{self, Fields};
 use super::form::Form;
 use super::medium::Medium;
-use super::reference::{check_pictures, is_video, listed};
+use super::reference::{check_inputs, check_pictures, check_videos, is_video, listed};
 use super::reply::Refusal;
 use super::state::App;
 
@@ -48,7 +48,9 @@ impl VideoAsk {
         check_extras(fields)?;
         let size = fields.text("size")?.map(str::to_owned);
         let (shape, fps, frames) = asked_shape(fields, size.as_deref(), app.profile.defaults)?;
-        let pictures = references(&form)?;
+        let (pictures, videos) = references(&form)?;
+        check_inputs(app, pictures.len(), videos.len())?;
+        check_videos(app, videos).await?;
         check_pictures(app, pictures, false).await?;
         Ok(Self {
             prompt,
@@ -123,14 +125,14 @@ fn check_extras(fields: &Fields) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Collects the reference pictures and refuses combinations that exclude each other. Videos are told by their
-/// first box, sound is taken as it is.
-fn references(form: &Form) -> Result<Vec<Bytes>, Refusal> {
+/// Collects the reference pictures and videos and refuses combinations that exclude each other. Uploaded videos
+/// are told by their first box, sound is taken as it is.
+fn references(form: &Form) -> Result<(Vec<Bytes>, Vec<Bytes>), Refusal> {
     let one = form.files("input_reference");
     let several = form.files("input_references");
     let json = |name: &str| form.fields.json_text(name).map(|value| value.filter(|value| !value.is_null()));
     let (image, video, audio) = (json("image_reference")?, json("video_reference")?, json("audio_reference")?);
-    if !several.is_empty() && (!one.is_empty() || image.is_some() || video.is_some()) {
+    if !several.is_empty() && (!one.is_empty() || image.is_some() || video.is_some() || audio.is_some()) {
         return Err(Refusal::bad("input_references cannot be combined with other references"));
     }
     if !one.is_empty() && (image.is_some() || video.is_some()) {
@@ -140,12 +142,13 @@ fn references(form: &Form) -> Result<Vec<Bytes>, Refusal> {
         return Err(Refusal::bad("input_reference takes one file; use input_references for several"));
     }
     let value = |value: Option<Value>| value.unwrap_or(Value::Null);
-    for clip in listed("video_reference", &value(video), "video_url")? {
-        if !is_video(&clip) {
-            return Err(Refusal::bad("Invalid video reference: not an MP4"));
-        }
-    }
+    let linked_videos = listed("video_reference", &value(video), "video_url")?;
+    let linked_pictures = listed("image_reference", &value(image), "image_url")?;
     listed("audio_reference", &value(audio), "audio_url")?;
-    let pictures = listed("image_reference", &value(image), "image_url")?;
-    Ok(one.into_iter().chain(several).chain(pictures).filter(|bytes| !is_video(bytes)).collect())
+    let (uploaded_videos, uploaded_pictures): (Vec<_>, Vec<_>) =
+        one.into_iter().chain(several).partition(|bytes| is_video(bytes));
+    Ok((
+        uploaded_pictures.into_iter().chain(linked_pictures).collect(),
+        uploaded_videos.into_iter().chain(linked_videos).collect(),
+    ))
 }

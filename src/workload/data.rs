@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::clips::{self, Clips};
 use super::fields::{Fields, or_shape};
 use super::images::Images;
-use super::references::References;
+use super::references::{Destination, References};
 use super::seed::request_seed;
-use super::{Class, Dataset, Origin, Request, Shape, images, sample};
+use super::{Class, Dataset, Origin, Reference, Request, Shape, images, sample};
 use crate::catalog::Task;
 use crate::scenario::model::{OnShort, RequestSeed};
 use crate::units::{PixelSize, SafeName};
@@ -19,6 +20,7 @@ use crate::units::{PixelSize, SafeName};
 pub struct Data {
     sets: IndexMap<String, Set>,
     images: Images,
+    clips: Clips,
 }
 
 /// One dataset with its rows.
@@ -40,13 +42,6 @@ pub(super) struct Row {
     pub(super) references: References,
     /// What identifies each of them.
     pub(super) hashes: Vec<String>,
-}
-
-impl Row {
-    /// A row without media of its own.
-    pub(super) fn synthetic(number: usize, fields: Fields) -> Self {
-        Self { number, fields, references: References::default(), hashes: Vec::new() }
-    }
 }
 
 /// Which requests of a dataset, and what the matrix puts over them.
@@ -94,7 +89,7 @@ pub(crate) struct Extra<'a> {
 
 impl Data {
     pub(super) fn new(sets: IndexMap<String, Set>) -> Self {
-        Self { sets, images: Images::default() }
+        Self { sets, images: Images::default(), clips: Clips::default() }
     }
 
     /// The dataset of that name.
@@ -120,7 +115,7 @@ impl Data {
     /// The same, where `gaps` gives fields that rows leave open.
     pub(crate) fn requests_with(&self, name: &str, selection: &Selection, gaps: &Fields) -> Vec<Request> {
         let Some(set) = self.sets.get(name) else { return Vec::new() };
-        let maker = Maker { set, images: &self.images, selection, gaps };
+        let maker = Maker { set, images: &self.images, clips: &self.clips, selection, gaps };
         let mut ids = HashSet::new();
         let rows = set.drawn(selection);
         rows.into_iter()
@@ -146,7 +141,7 @@ impl Data {
         extra: Extra<'_>,
     ) -> Vec<Request> {
         let Some(set) = self.sets.get(name) else { return Vec::new() };
-        let maker = Maker { set, images: &self.images, selection, gaps };
+        let maker = Maker { set, images: &self.images, clips: &self.clips, selection, gaps };
         rows.iter()
             .filter_map(|position| set.rows.get(*position))
             .enumerate()
@@ -197,6 +192,24 @@ impl Data {
             .map(|row| images::size(media, shape(&row.fields, selection, gaps)))
             .max_by_key(|(width, height)| (*width).max(*height))
     }
+
+    /// Why the reference videos of a selection cannot be made.
+    pub(crate) fn unmakeable_video(&self, name: &str, selection: &Selection, gaps: &Fields) -> Option<String> {
+        let set = self.sets.get(name)?;
+        let media = set.dataset.videos?;
+        let made = set.rows.iter().filter(|row| row.references.videos.is_empty());
+        made.into_iter().find_map(|row| clips::fault(media, shape(&row.fields, selection, gaps)))
+    }
+
+    /// The first row or profile that cannot be sent to an endpoint as it is, with the reason.
+    pub(crate) fn misrouted(&self, name: &str, destination: Destination<'_>) -> Option<String> {
+        let set = self.sets.get(name)?;
+        let kind = if matches!(set.dataset.origin, Origin::Random { .. }) { "profile" } else { "row" };
+        set.rows.iter().find_map(|row| {
+            let fault = destination.fault(&set.dataset, &row.references, &row.fields)?;
+            Some(format!("{kind} {}: {fault}", row.number + 1))
+        })
+    }
 }
 
 impl Set {
@@ -221,6 +234,7 @@ impl Set {
 struct Maker<'a> {
     set: &'a Set,
     images: &'a Images,
+    clips: &'a Clips,
     selection: &'a Selection,
     gaps: &'a Fields,
 }
@@ -252,15 +266,17 @@ impl Maker<'_> {
             n: fields.n.or(gaps.n),
             seed: fields.seed.or(derived).or(gaps.seed),
             fields: fields.other.clone(),
-            images: match row.references.images.as_slice() {
-                [] => self.images.of(set.dataset.images, shape),
-                own => own.to_vec(),
-            },
-            videos: row.references.videos.clone(),
+            images: own_or(&row.references.images, || self.images.of(set.dataset.images, shape)),
+            videos: own_or(&row.references.videos, || self.clips.of(set.dataset.videos, shape)),
             slo_ms: fields.slo_ms,
             timestamp_s: fields.timestamp_s,
         }
     }
+}
+
+/// What a row names itself, else what is made for it.
+fn own_or(own: &[Reference], made: impl FnOnce() -> Vec<Reference>) -> Vec<Reference> {
+    if own.is_empty() { made() } else { own.to_vec() }
 }
 
 /// The matrix goes over the row, the row over the gaps.

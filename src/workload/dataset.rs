@@ -25,6 +25,8 @@ pub struct Dataset {
     pub overrides: IndexMap<String, Value>,
     /// Synthetic reference images of every request that has none of its own.
     pub images: Option<InputMedia>,
+    /// Synthetic reference videos of every request.
+    pub videos: Option<InputVideo>,
     /// Which seed is sent.
     pub request_seed: RequestSeed,
     /// Facts about the data.
@@ -103,6 +105,28 @@ pub struct InputMedia {
     pub width: Option<u32>,
     /// Height in pixels; `None` follows the request, else 512.
     pub height: Option<u32>,
+}
+
+/// Synthetic reference videos of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct InputVideo {
+    /// How many.
+    pub count: u32,
+    /// Width in pixels; `None` follows the request, else 512.
+    pub width: Option<u32>,
+    /// Height in pixels; `None` follows the request, else 512.
+    pub height: Option<u32>,
+    /// Frames; `None` follows the request, else 33.
+    pub num_frames: Option<u32>,
+    /// Frames per second; `None` follows the request, else 24.
+    pub fps: Option<f64>,
+}
+
+impl InputVideo {
+    /// One video in the shape of the request.
+    pub const fn one() -> Self {
+        Self { count: 1, width: None, height: None, num_frames: None, fps: None }
+    }
 }
 
 /// What is known about the data.

@@ -37,7 +37,9 @@ impl Loader<'_> {
             Ok(read) => read,
             Err(messages) => {
                 let key = self.data_key();
-                messages.into_iter().for_each(|message| self.problem(key, message));
+                for message in messages {
+                    self.problem(key, message);
+                }
                 return None;
             }
         };
@@ -135,11 +137,10 @@ impl Loader<'_> {
 
     /// The key that names the data.
     pub(super) const fn data_key(&self) -> &'static str {
-        match (&self.written.url, &self.written.path) {
-            (Some(_), _) => "url",
-            (None, Some(_)) => "path",
-            (None, None) if matches!(self.written.source, Some(Source::Vbench)) => "source",
-            (None, None) => "path",
+        match (&self.written.url, &self.written.path, self.written.source) {
+            (Some(_), ..) => "url",
+            (None, None, Some(Source::Vbench)) => "source",
+            (None, ..) => "path",
         }
     }
 

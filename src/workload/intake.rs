@@ -149,14 +149,14 @@ fn local_file(value: &Value) -> Option<&str> {
 
 /// The media of all rows: equal ones are held once.
 #[derive(Default)]
-struct Media {
+pub(super) struct Media {
     held: HashMap<blake3::Hash, Bytes>,
     total: u64,
 }
 
 impl Media {
     /// Makes references to equal bytes share them, and gives what identifies each.
-    fn keep(&mut self, references: &mut References) -> Result<Vec<String>, String> {
+    pub(super) fn keep(&mut self, references: &mut References) -> Result<Vec<String>, String> {
         let mut hashes = Vec::new();
         for (kind, list) in [("image", &mut references.images), ("video", &mut references.videos)] {
             for reference in list {

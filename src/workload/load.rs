@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use super::canonical::short_hash;
 use super::data::{Data, Row, Set};
 use super::intake::Surround;
+use super::references::References;
 use super::remote::Sources;
-use super::{Dataset, Facts, InputMedia, Origin, synthetic};
+use super::{Dataset, Facts, InputMedia, Origin, Reference, clips, synthetic};
 use crate::catalog::Task;
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
@@ -60,6 +61,7 @@ impl Loader<'_> {
         let before = self.problems.len();
         let surround = self.surround();
         let mut images = self.images();
+        let mut videos = clips::read(self.written.videos.as_ref(), self.task, &self.at.key("videos"), self.problems);
         let source = self.source()?;
         self.refuse_keys_of_others(source);
         let Parts { origin, rows, mut facts, mut notes, other_keys } = match source {
@@ -67,22 +69,25 @@ impl Loader<'_> {
             Source::Trace | Source::Custom | Source::Vbench => self.rows_of_files(source, &surround)?,
         };
         if source != Source::Random {
-            self.own_images(&rows, &mut images, &mut notes);
+            let written = self.written;
+            self.own_media("image", written.images.is_some(), &mut images, &rows, |own| &own.images, &mut notes);
+            self.own_media("video", written.videos.is_some(), &mut videos, &rows, |own| &own.videos, &mut notes);
         }
         if self.problems.len() > before {
             return None;
         }
         let negative_prompt = self.written.negative_prompt.unwrap_or(false);
-        facts.hash = short_hash(
-            "omni-bench dataset v1",
-            &json!({
-                "origin": hashed_origin(&origin),
-                "rows": rows.iter().map(hashed_row).collect::<Vec<_>>(),
-                "negative_prompt": negative_prompt,
-                "images": images.map(|images| json!([images.count, images.width, images.height])),
-                "request_seed": surround.request_seed,
-            }),
-        );
+        let mut hashed = json!({
+            "origin": hashed_origin(&origin),
+            "rows": rows.iter().map(hashed_row).collect::<Vec<_>>(),
+            "negative_prompt": negative_prompt,
+            "images": images.map(|images| json!([images.count, images.width, images.height])),
+            "request_seed": surround.request_seed,
+        });
+        if let (Some(videos), Some(hashed)) = (videos, hashed.as_object_mut()) {
+            hashed.insert("videos".to_owned(), json!(videos));
+        }
+        facts.hash = short_hash("omni-bench dataset v1", &hashed);
         let dataset = Dataset {
             name: self.name.to_owned(),
             label: self.written.label.clone().unwrap_or_else(|| self.name.to_owned()),
@@ -92,6 +97,7 @@ impl Loader<'_> {
             defaults: self.written.defaults.clone(),
             overrides: self.written.overrides.clone(),
             images,
+            videos,
             request_seed: surround.request_seed,
             facts,
         };
@@ -148,10 +154,10 @@ impl Loader<'_> {
         let images = InputMedia { count: written.count.unwrap_or(1), width: written.width, height: written.height };
         let at = self.at.key("images");
         match self.task {
-            Some(task) if !needed => {
+            Some(task) if !task.takes_image() => {
                 self.problems.push(Problem::key(at.clone(), format!("task `{task}` takes no reference images")));
             }
-            Some(task) if images.count == 0 => {
+            Some(task) if needed && images.count == 0 => {
                 let message = format!("task `{task}` needs at least one reference image");
                 self.problems.push(Problem::value(at.key("count"), message));
             }
@@ -172,19 +178,27 @@ impl Loader<'_> {
         Some(images)
     }
 
-    /// Images of the rows' own against synthetic ones, which fill in only where that was asked for.
-    fn own_images(&mut self, rows: &[Row], images: &mut Option<InputMedia>, notes: &mut Vec<String>) {
-        if self.written.images.is_some() || images.is_none() {
+    /// Media of the rows' own against synthetic ones, which fill in only where that was asked for.
+    fn own_media<T>(
+        &mut self,
+        kind: &str,
+        is_written: bool,
+        media: &mut Option<T>,
+        rows: &[Row],
+        of: fn(&References) -> &Vec<Reference>,
+        notes: &mut Vec<String>,
+    ) {
+        if is_written || media.is_none() {
             return;
         }
-        let without = rows.iter().filter(|row| row.references.images.is_empty()).count();
+        let (without, rows) = (rows.iter().filter(|row| of(&row.references).is_empty()).count(), rows.len());
         if without == 0 {
-            *images = None;
-        } else if without == rows.len() {
-            notes.push(format!("dataset `{}`: its rows name no image, so that synthetic ones are sent", self.name));
+            *media = None;
+        } else if without == rows {
+            notes.push(format!("dataset `{}`: its rows name no {kind}, so that synthetic ones are sent", self.name));
         } else {
-            let message = format!("{without} of {} rows of dataset `{}` name no image", rows.len(), self.name);
-            let hint = "give every row one, or write `images = {}` for synthetic ones in their place";
+            let message = format!("{without} of {rows} rows of dataset `{}` name no {kind}", self.name);
+            let hint = format!("give every row one, or write `{kind}s = {{}}` for synthetic ones in their place");
             self.problems.push(Problem::value(self.at.key(self.data_key()), message).hint(hint));
         }
     }

@@ -3,6 +3,7 @@
 //! count. Sends nothing and fetches nothing: [`downloads`] only says what is needed.
 
 mod canonical;
+mod clips;
 mod custom;
 mod data;
 mod dataset;
@@ -26,12 +27,13 @@ mod vbench;
 pub(crate) use canonical::short_hash;
 pub use data::{Data, Selection};
 pub(crate) use data::{Extra, Tally};
-pub use dataset::{Dataset, Facts, InputMedia, Origin, WeightedProfile};
+pub use dataset::{Dataset, Facts, InputMedia, InputVideo, Origin, WeightedProfile};
 pub(crate) use fields::{Fields, Scope, brief};
 pub(crate) use files::sha256;
 pub(crate) use load::LARGEST_IMAGE_SIDE;
 pub use load::load;
 pub use pyrandom::PyRandom;
+pub(crate) use references::{Destination, LARGEST_TEXT_PART, Part, Routing, check_link, is_media_column};
 pub use remote::{DEFAULT_HUB, Download, Remote, Sources, downloads};
 pub use request::{Class, Reference, Request, Shape};
 pub use seed::derive_seed;

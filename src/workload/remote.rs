@@ -74,8 +74,8 @@ impl Remote {
             None => (repository, None),
         };
         let plain = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['?', '#', '@']);
-        let fine = [owner, repository].into_iter().chain(revision).chain(file.split('/')).all(plain);
-        fine.then(|| Self::Hub {
+        let all_plain = [owner, repository].into_iter().chain(revision).chain(file.split('/')).all(plain);
+        all_plain.then(|| Self::Hub {
             repository: format!("{owner}/{repository}"),
             revision: revision.map(str::to_owned),
             file: file.to_owned(),

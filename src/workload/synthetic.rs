@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 
 use super::data::Row;
 use super::fields::{Fields, Scope};
-use super::intake::Surround;
+use super::intake::{Media, Surround};
+use super::references::References;
 use super::{Origin, WeightedProfile};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::model::{Dataset, Profile};
@@ -18,6 +19,7 @@ pub(super) fn read(
 ) -> (Origin, Vec<Row>) {
     let alone = [Profile { weight: None, fields: IndexMap::new() }];
     let profiles = if written.profiles.is_empty() { &alone[..] } else { &written.profiles };
+    let mut media = Media::default();
     let mut rows = Vec::new();
     let mut weighted = Vec::new();
     for (number, profile) in profiles.iter().enumerate() {
@@ -27,7 +29,14 @@ pub(super) fn read(
             let message = format!("weight `{weight}` is not a number of at least 0");
             problems.push(Problem::value(place.key("weight"), message));
         }
-        let fields = surround.complete(table(&place, &profile.fields, problems));
+        let mut own = profile.fields.clone();
+        let taken = References::of_profile(&mut own)
+            .and_then(|mut references| media.keep(&mut references).map(|hashes| (references, hashes)));
+        let (references, hashes) = taken.unwrap_or_else(|message| {
+            problems.push(Problem::key(place.clone(), message));
+            (References::default(), Vec::new())
+        });
+        let fields = surround.complete(table(&place, &own, problems));
         if let Some((given, missing)) = fields.lone_side() {
             let place = if written.profiles.is_empty() { at.key("defaults") } else { place };
             problems.push(
@@ -36,7 +45,7 @@ pub(super) fn read(
             );
         }
         weighted.push(WeightedProfile { fields: profile.fields.clone(), weight });
-        rows.push(Row::synthetic(number, fields));
+        rows.push(Row { number, fields, references, hashes });
     }
     if weighted.iter().all(|profile| profile.weight == 0.0) {
         let message = "every weight is 0, so no profile could be drawn";

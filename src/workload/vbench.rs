@@ -59,13 +59,27 @@ pub(super) fn local(path: &Path, pictures: bool, intake: &mut Intake<'_>) -> Res
 /// Reads a list: JSON or lines, told by its content.
 pub(super) fn list(file: &DataFile, pictures: bool, intake: &mut Intake<'_>) -> Result<Gathered, String> {
     let bytes = file.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&file.bytes);
-    match bytes.trim_ascii_start().first() {
-        Some(b'[') => entries(file, bytes, pictures, intake)?,
-        // the page that some servers send in the place of a file would make fine prompts
-        Some(b'<') => return Err(format!("`{}` is a web page, not a list of prompts", file.shown)),
-        _ => lines(file, bytes, intake),
+    if is_page(bytes) {
+        return Err(format!("`{}` is a web page, not a list of prompts", file.shown));
+    }
+    if is_json(bytes) {
+        entries(file, bytes, pictures, intake)?;
+    } else {
+        lines(file, bytes, intake);
     }
     Ok(Gathered { files: vec![file.shown.clone()], sha256: files::sha256([file.bytes.as_slice()]) })
+}
+
+/// The page that some servers send in the place of a file, whose lines would pass as prompts.
+fn is_page(bytes: &[u8]) -> bool {
+    let start: Vec<u8> = bytes.trim_ascii_start().iter().take(9).map(u8::to_ascii_lowercase).collect();
+    start.starts_with(b"<!doctype") || start.starts_with(b"<html")
+}
+
+/// A list of objects; a prompt may begin with a bracket, too.
+fn is_json(bytes: &[u8]) -> bool {
+    let inner = bytes.trim_ascii_start().strip_prefix(b"[");
+    inner.is_some_and(|inner| matches!(inner.trim_ascii_start().first(), Some(b'{' | b']')))
 }
 
 fn lines(file: &DataFile, bytes: &[u8], intake: &mut Intake<'_>) {

@@ -22,6 +22,9 @@ fn command_section(out: &mut String, command: &clap::Command, path: &str) {
     if rows.iter().any(|arg| arg.get_id() != "help" && arg.get_id() != "version") {
         argument_table(out, &rows);
     }
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
+        command_section(out, sub, name.trim());
+    }
 }
 
 fn argument_table(out: &mut String, rows: &[&clap::Arg]) {

@@ -2,12 +2,16 @@
 
 mod bench;
 mod campaign;
+mod dashboard;
 mod docs;
 mod endpoint;
 mod execute;
+mod formats;
+mod history;
 mod layers;
 mod media;
 mod openai;
+mod parity;
 mod plan;
 mod report;
 mod scenario;

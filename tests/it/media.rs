@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use omni_bench::media::{
-    ImageFormat, ImageInfo, ImageProbe, MediaError, VideoInfo, VideoProbe, decode_image, write_image, write_video,
+    ImageFormat, ImageInfo, ImageProbe, MediaError, VideoInfo, VideoProbe, decode_image, write_image,
+    write_moving_video, write_video,
 };
 
 use crate::support::{have, skipped};
@@ -225,6 +226,54 @@ fn ffmpeg_decodes_every_frame_without_a_complaint() {
         let path = saved(&folder, "clip.mp4", &write_video(width, height, 40, 24.0, seed).unwrap());
         assert_eq!(complaints(&path), "", "{width}x{height}");
     }
+}
+
+/// The brightness samples of every frame, as ffmpeg decodes them.
+fn frames(file: &Path, width: usize, height: usize) -> Vec<Vec<u8>> {
+    let output = Command::new("ffmpeg")
+        .args(["-nostdin", "-v", "error", "-i"])
+        .arg(file)
+        .args(["-pix_fmt", "yuv420p", "-f", "rawvideo", "-"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    output.stdout.chunks(width * height * 3 / 2).map(|frame| frame[..width * height].to_vec()).collect()
+}
+
+#[test]
+fn a_moving_video_moves_two_pixels_a_frame_and_turns_back() {
+    if !have("ffmpeg") {
+        skipped("a_moving_video_moves_two_pixels_a_frame_and_turns_back", "ffmpeg is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (width, height) in [(1280, 720), (854, 480), (64, 48), (2, 2), (16, 64), (18, 250)] {
+        let path = saved(&folder, "clip.mp4", &write_moving_video(width, height, 60, 24.0, 5).unwrap());
+        let (width, height) = (width as usize, height as usize);
+        let frames = frames(&path, width, height);
+        assert_eq!(frames.len(), 60, "{width}x{height}");
+        for (index, pair) in (1..).zip(frames.windows(2)) {
+            let [before, after] = pair else { panic!("two frames") };
+            // what was at x + 2 is at x, or the other way round
+            let (from, to) = if index / 24 % 2 == 0 { (2, 0) } else { (0, 2) };
+            for (old, new) in before.chunks(width).zip(after.chunks(width)) {
+                assert_eq!(old[from..width - to], new[to..width - from], "{width}x{height}, frame {index}");
+            }
+        }
+        if width > 100 {
+            assert_ne!(frames[0], frames[1], "there is something to see");
+        }
+    }
+}
+
+#[test]
+fn a_moving_video_is_small_and_says_what_it_is() {
+    let file = write_moving_video(1280, 720, 80, 16.0, 1).unwrap();
+    assert!(file.len() < 300_000, "{} bytes", file.len());
+    let info = video(&file).unwrap();
+    assert_eq!((info.width, info.height, info.frames), (1280, 720, 80));
+    assert_ne!(file, write_moving_video(1280, 720, 80, 16.0, 2).unwrap());
+    assert_eq!(write_moving_video(65, 64, 1, 24.0, 0).unwrap_err().0, "odd sizes cannot be encoded: 65x64");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use omni_bench::catalog::Task;
 use omni_bench::plan::{self, Hosting, Phases, Plan, PlanInput, RunPlan};
 use omni_bench::record::{Record, ResultsDir, Status, read_journal};
 use omni_bench::scenario::{self, LoadOptions};
@@ -31,13 +32,17 @@ fn planned(file: &str, hosting: Hosting) -> Planned {
     Planned { plan, data }
 }
 
+/// Scenario files of the folder and of its folder `tasks`, relative to `scenarios`.
 fn all_scenarios() -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(repository().join("scenarios"))
-        .unwrap()
-        .map(|entry| entry.unwrap())
-        .filter(|entry| entry.file_type().unwrap().is_file())
-        .map(|entry| entry.file_name().into_string().unwrap())
-        .collect();
+    let files = |folder: &str| -> Vec<String> {
+        std::fs::read_dir(repository().join("scenarios").join(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .filter(|entry| entry.file_type().unwrap().is_file())
+            .map(|entry| format!("{folder}{}", entry.file_name().into_string().unwrap()))
+            .collect()
+    };
+    let mut names = [files(""), files("tasks/")].concat();
     names.sort();
     names
 }
@@ -45,7 +50,7 @@ fn all_scenarios() -> Vec<String> {
 #[test]
 fn every_scenario_is_loaded_and_planned() {
     let names = all_scenarios();
-    assert!(names.len() >= 8, "{names:?}");
+    assert!(names.len() >= 16, "{names:?}");
     for name in names {
         let planned = planned(&name, Hosting::Simulated { speed: 20.0 });
         assert!(!planned.plan.runs.is_empty(), "{name}");
@@ -195,6 +200,16 @@ fn the_open_loop_scenario_is_carried_out_as_planned() {
 #[test]
 fn the_trace_scenario_is_carried_out_as_planned() {
     carried_out_as_planned("qwen_image_trace.toml", 20.0);
+}
+
+/// The simulator decodes what arrives and refuses a request that lacks an input of its task.
+#[test]
+fn every_task_is_carried_out_from_a_scenario_of_its_own() {
+    for task in Task::ALL {
+        let file = format!("tasks/{task}.toml");
+        assert_eq!(planned(&file, Hosting::Given).plan.task, task);
+        carried_out_as_planned(&file, 1000.0);
+    }
 }
 
 #[test]

@@ -190,3 +190,48 @@ async fn a_video_from_an_image_carries_it_as_one_file_part() {
     assert_eq!(&parts["input_reference"][0].1[16..24], [0, 0, 0, 64, 0, 0, 0, 64], "the request's own size");
     assert!(!parts.contains_key("input_references") && !parts.contains_key("image_reference"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_video_from_a_video_carries_it_as_one_file_part() {
+    let dataset = format!("videos = {{ width = 96, height = 32, num_frames = 5, fps = 12 }}\n{CLIP_SHAPE}");
+    let seen = arrived("v2v", "/v1/videos", &dataset).await;
+    let create = seen.iter().find(|seen| seen.method == "POST").unwrap();
+    let parts = form(create);
+    let [(head, clip)] = &parts["input_reference"][..] else { panic!("one part") };
+    assert!(head.contains("filename=\"input_0.mp4\"") && head.contains("Content-Type: video/mp4"), "{head}");
+    let mut probe = omni_bench::media::VideoProbe::new();
+    probe.feed(clip);
+    let info = probe.finish().unwrap();
+    assert_eq!((info.width, info.height, info.frames, info.fps), (96, 32, 5, 12.0));
+    assert!(["input_references", "video_reference"].iter().all(|name| !parts.contains_key(*name)));
+}
+
+/// Case C91: what the server would ignore is refused before it is asked, and arrives once it is moved.
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_that_no_one_reads_are_refused_and_arrive_in_extra_params() {
+    let fields = "guidance_scale = 6.0, flow_shift = 10.0";
+    let ignored = "max_sequence_length = 4096, guardrails = false, condition_frame_indexes_vision = [0, 1]";
+    let sandbox = Sandbox::new();
+    let text = format!(
+        "name = \"c91\"\nmodel = {{ id = \"m\", task = \"t2v\" }}\n[datasets.d]\nprofiles = [{{ {fields}, {ignored} }}]\n"
+    );
+    fs_err::write(sandbox.path().join("s.toml"), text).unwrap();
+    let output = sandbox.omni_bench(&["validate", "s.toml"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    let found: Vec<_> = told.lines().filter(|line| line.contains("ignores the field")).collect();
+    assert_eq!(found.len(), 3, "{told}");
+    for key in ["max_sequence_length", "guardrails", "condition_frame_indexes_vision"] {
+        assert!(found.iter().any(|line| line.contains(&format!("`{key}`"))), "{told}");
+    }
+    assert_eq!(told.matches("put fields of the model under `extra_params`").count(), 3, "{told}");
+
+    let seen =
+        arrived("t2v", "/v1/videos", &format!("profiles = [{{ {fields}, extra_params = {{ {ignored} }} }}]")).await;
+    let create = texts(seen.iter().find(|seen| seen.method == "POST").unwrap());
+    assert_eq!(
+        create["extra_params"],
+        r#"{"max_sequence_length":4096,"guardrails":false,"condition_frame_indexes_vision":[0,1]}"#
+    );
+    assert_eq!((&create["guidance_scale"], &create["flow_shift"]), (&json!("6.0"), &json!("10.0")));
+}

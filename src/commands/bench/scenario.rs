@@ -7,8 +7,8 @@ use crate::catalog::{Api, Spelling};
 use crate::cli::BenchDataset;
 use crate::scenario::Scenario;
 use crate::scenario::model::{
-    Arrival, Dataset, Endpoint, InputImages, Match, Model, OnShort, PathList, Profile, RequestSeed, Requests,
-    Simulator, Slo, Source, Timeout, Traffic, Warmup,
+    Arrival, Dataset, Endpoint, InputImages, InputVideos, Match, Model, OnShort, PathList, Profile, RequestSeed,
+    Requests, Simulator, Slo, Source, Timeout, Traffic, Warmup,
 };
 use crate::units::{Limit, Rate};
 use crate::workload::{Download, downloads};
@@ -17,8 +17,8 @@ use crate::workload::{Download, downloads};
 const TRACES: &str = "hf:asukaqaqzz/Dit_Trace";
 /// Side of a synthetic input image, whatever size is asked for.
 const INPUT_SIDE: u32 = 512;
-/// Size of a synthetic input video when no request says.
-const INPUT_VIDEO: (u32, u32) = (1280, 720);
+/// Width, height, frames and rate of a synthetic input video when nobody says.
+const INPUT_VIDEO: (u32, u32, u32, f64) = (1280, 720, 16, 8.0);
 
 /// The equivalent scenario; `replay` says whether a trace is sent at its time stamps.
 pub(super) fn scenario(wanted: &Wanted<'_>, replay: bool) -> Result<Scenario, String> {
@@ -131,12 +131,21 @@ fn profile(table: &Table) -> Result<Profile, String> {
     Ok(Profile { weight: weight.transpose()?, fields })
 }
 
-/// As large as the requests, where they say how large they are.
-fn input_video(wanted: &Wanted<'_>) -> InputImages {
-    let sized = wanted.args.width.is_some()
-        || wanted.profiles.iter().all(|p| p.contains_key("width")) && !wanted.profiles.is_empty();
-    let (width, height) = INPUT_VIDEO;
-    InputImages { count: Some(1), width: (!sized).then_some(width), height: (!sized).then_some(height) }
+/// One clip for all requests: of the shape that the flags ask for, else the first profile.
+fn input_video(wanted: &Wanted<'_>) -> InputVideos {
+    let (args, first) = (wanted.args, wanted.profiles.first());
+    let whole = |flag: Option<u32>, key: &str, default: u32| {
+        let asked = || first?.get(key)?.as_u64().and_then(|number| u32::try_from(number).ok());
+        Some(flag.or_else(asked).unwrap_or(default))
+    };
+    let (width, height, frames, fps) = INPUT_VIDEO;
+    InputVideos {
+        count: Some(1),
+        width: whole(args.width, "width", width),
+        height: whole(args.height, "height", height),
+        num_frames: whole(args.num_frames, "num_frames", frames),
+        fps: args.fps.or_else(|| first?.get("fps")?.as_f64()).or(Some(fps)),
+    }
 }
 
 fn warmup(wanted: &Wanted<'_>) -> Warmup {

@@ -2,11 +2,10 @@
 
 use std::io;
 
+use super::super::dashboard;
 use super::Job;
-use crate::plan::{Plan, VariantPlan, serve_flags};
 use crate::record::write_atomic;
-use crate::report::{self, PageFacts};
-use crate::server::{Words, server_words};
+use crate::report::{self, PageSettings};
 use crate::summarize::Results;
 
 impl Job<'_> {
@@ -19,32 +18,32 @@ impl Job<'_> {
         for run in &plan.runs {
             manifests.extend(dir.run(&run.id).read_manifest().map_err(io::Error::other)?);
         }
-        let facts = PageFacts {
-            scenario_file: self.args.planning.scenario.scenario.display().to_string(),
-            results_folder: dir.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-            manifests,
-            launch: plan.variants.iter().map(|variant| (variant.name.clone(), launch(plan, variant))).collect(),
-        };
-        let path = self.planned.loaded.scenario.dashboard.as_ref().and_then(|dashboard| dashboard.page.as_deref());
+        let scenario = &self.planned.loaded.scenario;
+        let folder = dir.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let facts = dashboard::facts(&self.args.planning.scenario.scenario, plan, &folder, manifests);
+        // the scenario was checked before anything ran; the template may have gone since
+        let settings = dashboard::settings(scenario).unwrap_or_else(|problems| {
+            for problem in problems {
+                self.ui.note(&format!("the page in the results folder goes without: {}", problem.message));
+            }
+            PageSettings::default()
+        });
+        let path = scenario.dashboard.as_ref().and_then(|dashboard| dashboard.page.as_deref());
         let existing = path.and_then(|path| fs_err::read_to_string(path).ok());
-        let page = report::page(plan, results, &facts, existing.as_deref()).or_else(|error| {
+        let made = |existing| report::page_with(plan, results, &facts, &settings, existing);
+        let page = made(existing.as_deref()).or_else(|error| {
             if existing.is_some() {
                 self.ui.note(&format!("the page in the results folder is made anew: {error}"));
             }
-            report::page(plan, results, &facts, None)
+            made(None)
         });
-        write_atomic(&dir.page(name), page.map_err(io::Error::other)?.as_bytes())
+        match page {
+            Ok(page) => write_atomic(&dir.page(name), page.as_bytes()),
+            // the numbers are written already; a table that asks for what they do not have costs none of them
+            Err(error) => {
+                self.ui.error(&format!("there is no page in the results folder: {error}"));
+                Ok(())
+            }
+        }
     }
-}
-
-/// The command that gives a variant's configuration.
-fn launch(plan: &Plan, variant: &VariantPlan) -> Vec<String> {
-    let port = variant.endpoint.url.as_deref().and_then(|url| url::Url::parse(url).ok()?.port_or_known_default());
-    let words = Words { model: &plan.model, host: "127.0.0.1", port: port.unwrap_or(8091) };
-    let configured = plan.server.as_ref().and_then(|server| server_words(server, variant, &words).ok());
-    configured.unwrap_or_else(|| {
-        let port = words.port.to_string();
-        let serve = ["vllm", "serve", &plan.model, "--omni", "--port", &port].map(str::to_owned);
-        serve.into_iter().chain(serve_flags(&variant.serve_args)).collect()
-    })
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
 use super::data_url::DataUrls;
-use super::{EncodeError, Fields, json_body};
+use super::{EncodeError, Fields, json_body, route};
 use crate::catalog::Spelling;
 use crate::endpoint::types::{Body, Wire};
 use crate::workload::Request;
@@ -19,9 +19,7 @@ pub(super) fn encode(
     mut fields: Fields,
     data_urls: &mut DataUrls,
 ) -> Result<Body, EncodeError> {
-    if !request.videos.is_empty() {
-        return Err(EncodeError::new("chat takes no reference video"));
-    }
+    route(wire, request, &fields)?;
     let mut writer = Writer::default();
     writer.push("{\"model\":");
     writer.push(&Value::from(wire.model.as_str()).to_string());

@@ -4,15 +4,9 @@
 use super::multipart::Form;
 use super::{EncodeError, Fields};
 use crate::endpoint::types::{Body, Wire};
-use crate::workload::{Reference, Request};
+use crate::workload::Request;
 
 pub(super) fn encode(wire: &Wire, request: &Request, fields: &Fields) -> Result<Body, EncodeError> {
-    if request.images.is_empty() {
-        return Err(EncodeError::new("edits needs at least one reference image"));
-    }
-    if !request.videos.is_empty() {
-        return Err(EncodeError::new("edits takes no reference video"));
-    }
     if fields.named.get("stream").is_some_and(|stream| *stream != wire.stream) {
         return Err(EncodeError::new("`stream` is no field of a request; set `endpoint.stream`"));
     }
@@ -32,11 +26,6 @@ pub(super) fn encode(wire: &Wire, request: &Request, fields: &Fields) -> Result<
     for (name, value) in fields.named.iter().filter(|(name, _)| *name != "stream") {
         form.field(name, value)?;
     }
-    for image in &request.images {
-        match image {
-            Reference::Bytes { bytes, mime, file_name } => form.file("image", file_name, mime, bytes.clone())?,
-            Reference::Url(url) => form.text("url", url.to_string())?,
-        }
-    }
+    form.references(wire, request, fields)?;
     Ok(form.finish())
 }

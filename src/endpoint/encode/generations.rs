@@ -3,14 +3,12 @@
 
 use serde_json::{Map, Value};
 
-use super::{EncodeError, Fields, json_body};
+use super::{EncodeError, Fields, json_body, route};
 use crate::endpoint::types::{Body, Wire};
 use crate::workload::Request;
 
 pub(super) fn encode(wire: &Wire, request: &Request, fields: Fields) -> Result<Body, EncodeError> {
-    if !request.images.is_empty() || !request.videos.is_empty() {
-        return Err(EncodeError::new("generations takes no reference media; use edits"));
-    }
+    route(wire, request, &fields)?;
     let mut root = Map::new();
     root.insert("model".to_owned(), wire.model.as_str().into());
     root.insert("prompt".to_owned(), request.prompt.as_str().into());

@@ -17,7 +17,7 @@ pub use fields::asked;
 use self::data_url::DataUrls;
 use super::types::{Body, Wire};
 use crate::catalog::Api;
-use crate::workload::Request;
+use crate::workload::{Part, Request, Routing};
 
 /// Why a request cannot be put on the wire.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +60,14 @@ impl Wire {
     pub fn encode(&self, request: &Request) -> Result<Body, EncodeError> {
         Encoder::new(self).encode(request)
     }
+}
+
+/// The form parts of the request's references, or why the endpoint cannot be given them.
+fn route(wire: &Wire, request: &Request, fields: &Fields) -> Result<Vec<Part>, EncodeError> {
+    let tables = [&fields.named];
+    let Request { images, videos, .. } = request;
+    let routing = Routing { api: wire.api, model: &wire.model, images, videos, fields: &tables };
+    routing.parts().map_err(EncodeError::new)
 }
 
 fn json_body(segments: Vec<Bytes>) -> Body {

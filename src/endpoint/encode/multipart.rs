@@ -3,11 +3,9 @@
 use bytes::Bytes;
 use serde_json::Value;
 
-use super::EncodeError;
-use crate::endpoint::types::Body;
-
-/// Servers refuse longer text parts.
-const MAX_TEXT: usize = 1024 * 1024;
+use super::{EncodeError, Fields, route};
+use crate::endpoint::types::{Body, Wire};
+use crate::workload::{LARGEST_TEXT_PART, Part, Request};
 
 /// A form under construction.
 #[derive(Debug, Default)]
@@ -27,10 +25,10 @@ impl Form {
     }
 
     pub(super) fn text(&mut self, name: &str, text: String) -> Result<(), EncodeError> {
-        if text.len() > MAX_TEXT {
+        if text.len() > LARGEST_TEXT_PART {
             let length = text.len();
             return Err(EncodeError::new(format!(
-                "`{name}` has {length} bytes, and servers refuse form fields above {MAX_TEXT}; pass media as files"
+                "`{name}` has {length} bytes, and servers refuse form fields above {LARGEST_TEXT_PART}; pass media as files"
             )));
         }
         self.parts.push((format!("name=\"{}\"", quoted(name)), Bytes::from(text)));
@@ -43,6 +41,17 @@ impl Form {
         }
         let head = format!("name=\"{}\"; filename=\"{}\"\r\nContent-Type: {mime}", quoted(name), quoted(file_name));
         self.parts.push((head, bytes));
+        Ok(())
+    }
+
+    /// Adds the request's references, each on its one route.
+    pub(super) fn references(&mut self, wire: &Wire, request: &Request, fields: &Fields) -> Result<(), EncodeError> {
+        for part in route(wire, request, fields)? {
+            match part {
+                Part::File { name, bytes, mime, file_name } => self.file(name, &file_name, &mime, bytes)?,
+                Part::Text { name, text } => self.text(name, text)?,
+            }
+        }
         Ok(())
     }
 

@@ -8,10 +8,11 @@ use crate::catalog::{DEGREES, Validity};
 use crate::plan::{Axis, Plan, RunPlan};
 use crate::record::{RunManifest, RunState};
 use crate::report::caption;
+use crate::report::escape::prose;
 use crate::report::markdown::render;
 use crate::report::official::{axis_value, degree, degree_header};
 use crate::report::table::{Column, Table};
-use crate::report::text::{Text, distinct, inline};
+use crate::report::text::{Text, distinct};
 use crate::summarize::{Results, Summary};
 
 /// 2: declared facts, what the servers said, and the tool.
@@ -141,7 +142,7 @@ struct List {
 impl List {
     fn item(&mut self, name: &str, recorded: &str, missing: &str) {
         let (tick, text) = if recorded.is_empty() { (' ', missing) } else { ('x', recorded) };
-        self.text.add(format!("- [{tick}] {name}: {}\n", inline(text)));
+        self.text.add(format!("- [{tick}] {name}: {}\n", prose(text)));
     }
 
     /// A fact from `[environment]`, found by a word in its key.

@@ -7,10 +7,11 @@ use super::PageFacts;
 use crate::catalog::{DEGREES, Medium};
 use crate::plan::{Arrivals, Axis, Plan, RunPlan, SloTarget};
 use crate::report::caption;
+use crate::report::escape::{code_span, prose};
 use crate::report::figures::percent;
 use crate::report::markdown::render;
 use crate::report::official::{axis_value, degree, degree_header};
-use crate::report::table::{Cell, Column, Table};
+use crate::report::table::{Cell, Column, Table, Value};
 use crate::report::text::{Text, counted, distinct, inline};
 use crate::summarize::Results;
 
@@ -23,7 +24,7 @@ pub(super) fn launch(plan: &Plan, facts: &PageFacts) -> String {
         text.add("The servers were started by hand; the commands give the configuration the plan expects of them.\n\n");
     }
     for variant in &plan.variants {
-        text.add(format!("{}:\n\n", inline(&variant.label)));
+        text.add(format!("{}:\n\n", prose(&variant.label)));
         match facts.launch.get(&variant.name) {
             Some(words) => text.add(code("bash", &command(words))),
             None => text.add("The launch command was not recorded; section 3.2 has the arguments.\n"),
@@ -79,13 +80,13 @@ pub(super) fn parameters(plan: &Plan) -> String {
     };
     for spec in DEGREES {
         if plan.variants.iter().any(|variant| degree(variant, spec.key) != "Off") {
-            let name = format!("{} (`--{}`)", degree_header(spec.key), spec.flag);
+            let name = format!("{} ({})", degree_header(spec.key), code_span(&format!("--{}", spec.flag)));
             add(name, meaning_of_degree(spec.key), &|variant| degree(variant, spec.key));
         }
     }
     let is_degree = |key: &String| DEGREES.iter().any(|spec| spec.flag == key || spec.aliases.contains(&key.as_str()));
     for key in plan.variants.iter().flat_map(|variant| variant.serve_args.keys()).filter(|key| !is_degree(key)) {
-        add(format!("`--{key}`"), meaning_of_flag(key), &|variant| match variant.serve_args.get(key) {
+        add(code_span(&format!("--{key}")), meaning_of_flag(key), &|variant| match variant.serve_args.get(key) {
             None | Some(Json::Bool(false)) => "not set".to_owned(),
             Some(Json::Bool(true)) => "set".to_owned(),
             Some(value) => words(value),
@@ -95,8 +96,12 @@ pub(super) fn parameters(plan: &Plan) -> String {
     let mut columns = vec![Column::text("parameter", "Parameter")];
     columns.extend(plan.variants.iter().map(|variant| Column::text(variant.name.as_str(), variant.label.as_str())));
     columns.push(Column::text("meaning", "Meaning"));
-    let rows =
-        rows.into_iter().map(|(name, values)| std::iter::once(name).chain(values).map(Cell::from).collect()).collect();
+    let row = |(name, mut values): (String, Vec<String>)| -> Vec<Cell> {
+        let meaning = values.pop().map(Value::Markdown);
+        let values = values.into_iter().map(Value::Text);
+        std::iter::once(Value::Markdown(name)).chain(values).chain(meaning).map(Cell::from).collect()
+    };
+    let rows = rows.into_iter().map(row).collect();
     render(&Table { columns, rows, notes: Vec::new() })
 }
 
@@ -134,7 +139,8 @@ pub(super) fn arguments(plan: &Plan) -> String {
     };
     let mut add = |argument: &str, value: String, meaning: &str| {
         if !value.is_empty() {
-            table.rows.push(vec![format!("`{argument}`").into(), value.into(), meaning.into()]);
+            let meaning = Value::Markdown(meaning.to_owned());
+            table.rows.push(vec![Value::Markdown(code_span(argument)).into(), value.into(), meaning.into()]);
         }
     };
     let axis = |axis: Axis| caption::values(plan, |run| axis_value(axis, plan, run)).join(", ");

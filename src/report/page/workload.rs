@@ -6,10 +6,11 @@ use super::service::code;
 use crate::catalog::Medium;
 use crate::plan::{Axis, Plan};
 use crate::report::caption;
+use crate::report::escape::prose;
 use crate::report::markdown::render;
 use crate::report::official::{axis_value, dataset_label};
 use crate::report::table::{Column, Table};
-use crate::report::text::{Text, distinct, inline};
+use crate::report::text::{Text, distinct};
 use crate::summarize::Results;
 
 /// 1: the model, the task and the matrix in a few lines.
@@ -20,7 +21,7 @@ pub(super) fn overview(plan: &Plan, results: &Results) -> String {
     }
     let mut add = |name: &str, value: String| {
         if !value.is_empty() {
-            text.add(format!("- {name}: {}\n", inline(&value)));
+            text.add(format!("- {name}: {}\n", prose(&value)));
         }
     };
     let axis = |axis: Axis| caption::values(plan, |run| axis_value(axis, plan, run)).join(", ");
@@ -61,9 +62,9 @@ fn runs(plan: &Plan, results: &Results) -> String {
 pub(super) fn datasets(plan: &Plan) -> String {
     let mut text = Text::default();
     for (name, dataset) in &plan.datasets {
-        text.add(format!("**{}**", inline(dataset_label(plan, name))));
+        text.add(format!("**{}**", prose(dataset_label(plan, name))));
         if let Some(description) = &dataset.description {
-            text.add(format!(" ({})", inline(description)));
+            text.add(format!(" ({})", prose(description)));
         }
         text.add(":\n\n");
         // as `plan.json` holds it, which is the record of what was planned

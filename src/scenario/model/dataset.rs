@@ -16,7 +16,7 @@ pub struct Dataset {
     pub label: Option<String>,
     /// What it is, in a few words.
     pub description: Option<String>,
-    /// Where requests come from.
+    /// Where requests come from: `random` (also when nothing is said), `vbench`, `trace` or `custom`.
     pub source: Option<Source>,
     /// Weighted request profiles of a random dataset.
     pub profiles: Vec<Profile>,
@@ -29,21 +29,26 @@ pub struct Dataset {
     /// Request fields that replace what the rows say; how often is reported.
     #[serde(rename = "override")]
     pub overrides: IndexMap<String, Value>,
-    /// File, folder or glob of a trace or custom dataset; several as a list. Relative to this file.
+    /// File, folder (searched to its ends) or glob of a trace or custom dataset; several as a list. For vbench
+    /// one prompt list, or the folder of its pictures. Relative to this file.
     pub path: Option<PathList>,
-    /// Where to download the data from; needs `allow_download`.
+    /// Where to download the data from, in place of `path`: an http(s) address, or `hf:ORG/REPO[@REVISION]/FILE`
+    /// for a file of a dataset on the Hugging Face hub. Needs `allow_download`; a file of up to 1 GiB is fetched once
+    /// and kept in the user's cache folder. Without `url` and `path`, vbench takes the prompt list of vLLM-Omni's Python
+    /// client.
     pub url: Option<String>,
-    /// Expected SHA-256 of the data, as 64 hex digits.
+    /// Expected SHA-256 of the data (of several files: one after the other), as 64 hex digits; `plan` shows it.
     pub sha256: Option<String>,
-    /// What to do when there are fewer rows than requests: `cycle`, `error` or `truncate`.
+    /// What to do when there are fewer rows than requests: `cycle`, `error` or `truncate`. When
+    /// nothing is said, rows of a trace are truncated, those of custom and vbench datasets are cycled.
     pub on_short: Option<OnShort>,
-    /// Synthetic reference images for every request.
+    /// Synthetic reference images for every request that has none of its own.
     pub images: Option<InputImages>,
     /// Synthetic reference videos for every request.
-    pub videos: Option<InputImages>,
+    pub videos: Option<InputVideos>,
     /// Which seed is sent: `none` (default), `fixed` (`defaults.seed`) or `per_request` (derived).
     pub request_seed: Option<RequestSeed>,
-    /// Allow downloading `url`. Default false.
+    /// Allow downloading what the dataset needs: its `url`, or vbench's own list. Default false.
     pub allow_download: Option<bool>,
 }
 
@@ -53,11 +58,11 @@ pub struct Dataset {
 pub enum Source {
     /// Synthetic prompts, shapes drawn from weighted profiles.
     Random,
-    /// The `VBench` prompt list.
+    /// A prompt list of `VBench`, or its pictures with captions for tasks that start from a picture.
     Vbench,
-    /// A recorded trace with time stamps.
+    /// A recorded trace: `Request(…)` lines, JSON lines or CSV. Rows that cannot be read are left out and told.
     Trace,
-    /// Rows of a JSONL or CSV file.
+    /// Rows of JSON lines or CSV, each with a `prompt`. A row that cannot be read is an error.
     Custom,
 }
 
@@ -107,6 +112,22 @@ pub struct InputImages {
     pub width: Option<u32>,
     /// Height in pixels; default the request's height, else 512.
     pub height: Option<u32>,
+}
+
+/// Synthetic reference videos of every request: H.264 in MP4 with a moving picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InputVideos {
+    /// How many per request. Default 1.
+    pub count: Option<u32>,
+    /// Width in pixels, an even number; default the request's width, else 512.
+    pub width: Option<u32>,
+    /// Height in pixels, an even number; default the request's height, else 512.
+    pub height: Option<u32>,
+    /// Frames; default the request's `num_frames`, else 33.
+    pub num_frames: Option<u32>,
+    /// Frames per second; default the request's fps, else 24.
+    pub fps: Option<f64>,
 }
 
 /// One weighted request profile. Beyond `weight`, every key is a request field.

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
+use crate::catalog::TableKind;
 use crate::units::Span;
 
 /// Which variants are compared; they get the same requests, seeds and order.
@@ -63,18 +64,40 @@ pub struct Dashboard {
     pub page: Option<String>,
     /// A minijinja template for a new page, relative to this file.
     pub template: Option<String>,
+    /// Whether rows link to the summaries of their runs: `relative` to the page.
+    pub links: Option<Links>,
     /// Further generated tables.
     pub tables: Vec<TableSpec>,
+}
+
+/// How rows of a page link to the files they come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Links {
+    /// By the path from the page to the file.
+    Relative,
 }
 
 /// A generated table of the page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableSpec {
-    /// Name in the page's markers.
+    /// Name in the page's markers; `results` replaces the results table of section 7.
     pub name: Option<String>,
     /// Which table: `results`, `throughput`, `envelope`, `classes`, `stages`, `memory`, `sensitivity`.
-    pub kind: Option<String>,
+    /// Default the name, when it is one of these.
+    pub kind: Option<TableKind>,
+    /// Heading in a new page; default by kind.
+    pub title: Option<String>,
+    /// Columns by key, like `id`, `latency_s.p95`, or `max:latency_s.p99` of grouped rows; default those of the kind.
+    pub columns: Vec<String>,
+    /// What must hold for a row, like `variant=seqs-8`, `max_concurrency>=4`, `id=*/A/*`.
+    #[serde(rename = "where")]
+    pub filters: Vec<String>,
+    /// Keys that give the order, `-` before one for the largest first; default the plan's order.
+    pub sort: Vec<String>,
+    /// Keys of which each combination gets one row, its numbers the means over its runs.
+    pub group_by: Vec<String>,
 }
 
 /// The embedded server of `--simulate`.

@@ -13,6 +13,7 @@ const TASKS: &[(&str, &str, &str)] = &[
     ("t2v", "/v1/videos", "video"),
     ("i2v", "/v1/videos", "video"),
     ("ti2v", "/v1/videos", "video"),
+    ("v2v", "/v1/videos", "video"),
 ];
 
 fn simulated(task: &str, more: &[&str]) -> (Sandbox, std::process::Output) {

@@ -21,7 +21,7 @@ fn json_text(body: &Body) -> String {
 }
 
 /// The parts of a form as (head, content), read the way RFC 7578 says.
-fn parts(body: &Body) -> Vec<(String, Vec<u8>)> {
+pub(super) fn parts(body: &Body) -> Vec<(String, Vec<u8>)> {
     let boundary = body.content_type.strip_prefix("multipart/form-data; boundary=").expect("a form");
     let bytes = whole(body);
     let text = bytes.iter().map(|byte| char::from(*byte)).collect::<String>();
@@ -39,7 +39,7 @@ fn parts(body: &Body) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The text parts as `name=value`.
-fn fields(body: &Body) -> Vec<String> {
+pub(super) fn fields(body: &Body) -> Vec<String> {
     let text =
         |head: &str| Some(head.strip_prefix("name=\"")?.strip_suffix('"')?.to_owned()).filter(|n| !n.contains('"'));
     parts(body)
@@ -49,11 +49,11 @@ fn fields(body: &Body) -> Vec<String> {
 }
 
 /// Heads of the file parts.
-fn files(body: &Body) -> Vec<(String, Vec<u8>)> {
+pub(super) fn files(body: &Body) -> Vec<(String, Vec<u8>)> {
     parts(body).into_iter().filter(|(head, _)| head.contains("filename=")).collect()
 }
 
-fn refused(api: Api, request: &Request) -> String {
+pub(super) fn refused(api: Api, request: &Request) -> String {
     wire(api, request.task).encode(request).expect_err("refused").to_string()
 }
 
@@ -67,7 +67,7 @@ fn full(task: Task) -> Request {
     }
 }
 
-fn url(text: &str) -> Reference {
+pub(super) fn url(text: &str) -> Reference {
     Reference::Url(Arc::from(text))
 }
 
@@ -258,75 +258,11 @@ fn structured_values_travel_as_json_in_a_form() {
     assert_eq!(sent[2], format!("extra_params={text}"), "a text is sent as it is");
 }
 
-/// Case C30.
-#[test]
-fn each_reference_of_a_video_takes_one_route() {
-    let wire = wire(Api::Videos, Task::I2v);
-    let with = |images: Vec<Reference>, videos: Vec<Reference>| Request { images, videos, ..request(Task::I2v) };
-    let one = wire.encode(&with(vec![file("ref.png", PNG_1X1)], vec![])).unwrap();
-    assert_eq!(files(&one).len(), 1);
-    assert!(files(&one)[0].0.starts_with("name=\"input_reference\"; filename=\"ref.png\""));
-    assert!(!fields(&one).iter().any(|field| field.contains("reference")));
-
-    let two = wire.encode(&with(vec![file("a.png", PNG_1X1), file("b.png", PNG_4X3)], vec![])).unwrap();
-    let heads: Vec<_> = files(&two).into_iter().map(|(head, _)| head).collect();
-    assert!(heads.len() == 2 && heads.iter().all(|head| head.starts_with("name=\"input_references\";")));
-
-    let link = wire.encode(&with(vec![url("https://example.com/r.png")], vec![url("https://example.com/v")])).unwrap();
-    assert_eq!(
-        fields(&link)[2..],
-        [
-            r#"image_reference={"image_url":"https://example.com/r.png"}"#,
-            r#"video_reference={"video_url":"https://example.com/v"}"#,
-        ]
-    );
-    let links = wire.encode(&with(vec![url("http://a/1"), url("http://a/2")], vec![])).unwrap();
-    assert_eq!(fields(&links)[2], r#"image_reference=[{"image_url":"http://a/1"},{"image_url":"http://a/2"}]"#);
-}
-
-/// Case C30.
-#[test]
-fn references_that_cannot_be_routed_are_refused() {
-    let both = Request { images: vec![file("a.png", PNG_1X1), url("http://a/1")], ..request(Task::I2v) };
-    assert_eq!(refused(Api::Videos, &both), "reference files and reference links cannot be combined in one request");
-    let with_field = Request { images: vec![file("a.png", PNG_1X1)], ..request(Task::I2v) };
-    let with_field = with_fields(with_field, &json!({"image_reference": {"image_url": "http://a/1"}}));
-    assert!(refused(Api::Videos, &with_field).contains("cannot be combined"));
-    for value in [json!({"file_id": "f"}), json!({"nope": 1}), json!({"image_url": "u", "x": 1}), json!([]), json!("x")]
-    {
-        let request = with_fields(request(Task::I2v), &json!({"image_reference": value}));
-        assert!(refused(Api::Videos, &request).starts_with("`image_reference` must be {\"image_url\""), "{value}");
-    }
-    let path = with_fields(request(Task::I2v), &json!({"input_reference": "ref.png"}));
-    assert!(refused(Api::Videos, &path).starts_with("`input_reference` is a file"));
-}
-
 #[test]
 fn a_text_part_that_servers_refuse_is_an_error() {
-    let long = format!("data:image/png;base64,{}", "A".repeat(1 << 20));
-    let message = refused(Api::Edits, &Request { images: vec![url(&long)], ..request(Task::I2i) });
-    assert_eq!(message, "`url` has 1048598 bytes, and servers refuse form fields above 1048576; pass media as files");
-}
-
-/// Case C31: servers refuse text parts above 1 MiB.
-#[test]
-fn a_reference_in_a_text_part_is_sent_up_to_the_servers_limit_and_refused_with_the_reason_above() {
-    let head = "data:video/mp4;base64,";
-    let frame = r#"{"video_url":""}"#.len() + head.len();
-    let with = |length: usize| {
-        let video = url(&format!("{head}{}", "A".repeat(length - frame)));
-        Request { videos: vec![video], ..request(Task::V2v) }
-    };
-    let sent = fields(&wire(Api::Videos, Task::V2v).encode(&with(1_048_576)).unwrap());
-    assert_eq!(sent[2].len(), "video_reference=".len() + 1_048_576);
-    let message =
-        "`video_reference` has 1048577 bytes, and servers refuse form fields above 1048576; pass media as files";
-    assert_eq!(refused(Api::Videos, &with(1_048_577)), message);
-    let beside_an_image = Request { images: vec![file("a.png", PNG_1X1)], ..with(1_048_577) };
-    assert_eq!(
-        refused(Api::Videos, &beside_an_image),
-        "reference files and reference links cannot be combined in one request"
-    );
+    let long = Request { prompt: "a".repeat(1_048_577), ..request(Task::T2v) };
+    let message = "`prompt` has 1048577 bytes, and servers refuse form fields above 1048576; pass media as files";
+    assert_eq!(refused(Api::Videos, &long), message);
 }
 
 #[test]

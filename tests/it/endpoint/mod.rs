@@ -6,6 +6,7 @@ mod job;
 mod judge;
 mod metrics;
 mod properties;
+mod references;
 mod stream;
 mod video;
 

@@ -148,6 +148,7 @@ fn fields_of_profiles_are_checked_for_type_partner_and_endpoint() {
             "[datasets.B]\nrequest_seed = 'per_request'\ndefaults = { seed = 1 }",
             "datasets.B.request_seed: `defaults.seed` would never be sent under this `request_seed`",
         ),
+        ("[datasets.B]\nvideos = {}", "datasets.B.videos: task `t2i` takes no reference videos"),
         ("[datasets.B]\nimages = { count = 1 }", "datasets.B.images: task `t2i` takes no reference images"),
         ("[datasets.B]\npath = 'x.txt'", "datasets.B.source: dataset `B` does not say what `path` holds"),
         ("[datasets.B]\non_short = 'cycle'", "datasets.B.on_short: a random dataset has no `on_short`"),
@@ -204,7 +205,32 @@ fn tasks_that_the_endpoint_or_the_input_cannot_do_are_refused() {
         ["datasets.A: reference images of 9000x512 are too large to make"]
     );
     assert_eq!(with("ti2i", "", "[datasets.A]\nprofiles = [{ resolution = 640 }]"), Vec::<String>::new());
-    assert_eq!(with("v2v", "", DATASET_A), ["model.task: `task = \"v2v\"` is not available in this version"]);
+    let of_videos = |videos: &str| {
+        with("v2v", "", &format!("[datasets.A]\nvideos = {videos}\nprofiles = [{{ size = '853x480' }}]"))
+    };
+    assert_eq!(of_videos("{ width = 854, height = 480 }"), Vec::<String>::new());
+    assert_eq!(of_videos("{}"), ["datasets.A: reference videos cannot be made: odd sizes cannot be encoded: 853x480"]);
+    assert_eq!(
+        of_videos("{ count = 0, width = 853, height = 480, num_frames = 0, fps = 0 }"),
+        [
+            "datasets.A.videos.count: task `v2v` needs at least one reference video",
+            "datasets.A.videos.width: a reference video has an even number of pixels a side, between 2 and 8192",
+            "datasets.A.videos.num_frames: a reference video has between 1 and 3600 frames",
+            "datasets.A.videos.fps: a reference video has between 0.001 and 1000 frames per second",
+        ]
+    );
+    assert_eq!(
+        of_videos("{ count = 2, width = 64, height = 64 }"),
+        ["datasets.A: profile 1: a reference video that is a file cannot be combined with other files"]
+    );
+    let both = "[datasets.A]\nimages = {}\nvideos = {}";
+    assert_eq!(
+        with("v2v", "", both),
+        ["datasets.A: profile 1: a reference video that is a file cannot be combined with other files"]
+    );
+    assert_eq!(with("v2v", "", &both.replace("images = {}\n", "")), Vec::<String>::new());
+    let minimax = format!("name = 'test'\nmodel = {{ id = 'MiniMaxAI/MiniMax-H3', task = 'v2v' }}\n{both}");
+    assert_eq!(problems_of(&minimax, SIMULATED), Vec::<String>::new());
 }
 
 #[test]
@@ -212,15 +238,12 @@ fn what_a_later_version_will_do_is_refused_by_name() {
     refused(&[
         ("[gate]\nbaseline = 'b.json'", "gate: `gate` is not available in this version"),
         ("[slurm]\npartition = 'p'", "slurm: `slurm` is not available in this version"),
-        ("[dashboard]\ntemplate = 't.md'", "dashboard.template: `dashboard.template` is not available in this version"),
-        ("[[dashboard.tables]]\nname = 't'", "dashboard.tables: `dashboard.tables` is not available in this version"),
         ("[simulator.faults]\nerrors = 0.1", "simulator.faults: `simulator.faults` is not available in this version"),
         ("[server]\nverify = ['x']", "server.verify: `server.verify` is not available in this version"),
         (
             "[server]\nrestart = 'on_crash'",
             "server.restart: `server.restart = \"on_crash\"` is not available in this version",
         ),
-        ("[datasets.B]\nvideos = {}", "datasets.B.videos: `videos` is not available in this version"),
         (
             "[[variants]]\nname = 'x'\n[[variants]]\nname = 'y'\n[compare]\nbaseline = 'x'\neffect_floor = 0.01",
             "compare.effect_floor: `compare.effect_floor` is not available in this version",

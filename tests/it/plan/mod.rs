@@ -6,6 +6,7 @@ mod command;
 mod errors;
 mod keys;
 mod matrix;
+mod references;
 mod requests;
 mod trace;
 

@@ -69,6 +69,7 @@ pub(super) fn dataset(name: &str, label: &str, profiles: &[Value]) -> Dataset {
         defaults: IndexMap::new(),
         overrides: IndexMap::new(),
         images: None,
+        videos: None,
         request_seed: RequestSeed::None,
         facts: Facts { hash: "d0d0d0d0d0d0d0d0".to_owned(), ..Facts::default() },
     }

@@ -6,6 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::{Server, base64, fast, picture};
+use omni_bench::catalog::Task;
 use omni_bench::media::VideoProbe;
 use omni_bench::simulator::{Layout, Settings};
 
@@ -203,6 +204,56 @@ async fn references_are_decoded_and_exclude_each_other() {
     for files in ["input_reference", "input_references"] {
         server.form(VIDEOS, &with(&[("image_reference", &reference)]), &[(files, &file)]).await.refusal(400);
     }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn reference_videos_are_read_as_files_and_as_links() {
+    let server = Server::start(Settings { task: Some(Task::V2v), ..fast() }).await;
+    let clip = include_bytes!("../../fixtures/clip_64x64_33f_24fps.mp4");
+    let link = |bytes: &[u8]| json!([{"video_url": format!("data:video/mp4;base64,{}", base64(bytes))}]).to_string();
+    assert_eq!(server.form(VIDEOS, &SMALL, &[("input_reference", clip)]).await.status, 200);
+    assert_eq!(server.form(VIDEOS, &with(&[("video_reference", &link(clip))]), &[]).await.status, 200);
+    let both = [("input_references", picture(8, 8)), ("input_references", clip.to_vec())];
+    let both: Vec<(&str, &[u8])> = both.iter().map(|(name, bytes)| (*name, &bytes[..])).collect();
+    assert_eq!(server.form(VIDEOS, &SMALL, &both).await.status, 200);
+
+    let refused =
+        async |texts: &[(&str, &str)], files: &[(&str, &[u8])]| server.form(VIDEOS, texts, files).await.refusal(400);
+    let missing = "the model does v2v: the request has no reference video";
+    assert_eq!(refused(&SMALL, &[]).await, missing);
+    assert_eq!(refused(&SMALL, &[("input_reference", &picture(8, 8))]).await, missing);
+    let cut = &clip[..clip.len() - 9];
+    let told = "Invalid video at index 0: video is cut off: 9 bytes";
+    for message in [
+        refused(&SMALL, &[("input_reference", cut)]).await,
+        refused(&with(&[("video_reference", &link(cut))]), &[]).await,
+    ] {
+        assert!(message.starts_with(told), "{message}");
+    }
+    let no_video = refused(&with(&[("video_reference", &link(&picture(8, 8)))]), &[]).await;
+    assert!(no_video.starts_with("Invalid video at index 0: not an MP4 video"), "{no_video}");
+    let sound = json!({"audio_url": "data:audio/wav;base64,AAAA"}).to_string();
+    let sound = with(&[("audio_reference", &sound)]);
+    assert_eq!(server.form(VIDEOS, &sound, &[("input_reference", clip)]).await.status, 200);
+    refused(&sound, &[("input_references", clip)]).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_model_that_works_on_an_image_refuses_requests_without() {
+    let server = Server::start(Settings { task: Some(Task::I2v), ..fast() }).await;
+    let missing = "the model does i2v: the request has no reference image";
+    assert_eq!(server.form(VIDEOS, &SMALL, &[]).await.refusal(400), missing);
+    let clip = include_bytes!("../../fixtures/clip_64x64_33f_24fps.mp4");
+    assert_eq!(server.form(VIDEOS, &SMALL, &[("input_reference", clip)]).await.refusal(400), missing);
+    assert_eq!(server.form("/v1/videos/sync", &SMALL, &[]).await.refusal(400), missing);
+    assert_eq!(server.form(VIDEOS, &SMALL, &[("input_reference", &picture(8, 8))]).await.status, 200);
+    server.stop().await;
+    let server = Server::start(Settings { task: Some(Task::Ti2i), ..fast() }).await;
+    let body = json!({"messages": [{"role": "user", "content": "x"}], "size": "16x16"});
+    let told = server.json("/v1/chat/completions", &body).await.refusal(400);
+    assert_eq!(told, "the model does ti2i: the request has no reference image");
     server.stop().await;
 }
 

@@ -40,6 +40,8 @@ impl Sandbox {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("OMNI_BENCH__")) {
             command.env_remove(name);
         }
+        // the user's own is never touched
+        command.env("OMNI_BENCH_HISTORY", self.path().join("history.sqlite"));
         command
     }
 

@@ -254,7 +254,7 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
-            prop::collection::hash_map("[a-z]{1,6}", inner, 0..3)
+            prop::collection::btree_map("[a-z]{1,6}", inner, 0..3)
                 .prop_map(|map| Value::Object(map.into_iter().collect())),
         ]
     })
@@ -266,7 +266,7 @@ proptest! {
     #[test]
     fn fields_of_a_row_survive_from_its_file_to_its_request(
         prompt in "\\PC{0,20}", seed in 0_u64..1 << 53,
-        fields in prop::collection::hash_map("x_[a-z_]{1,10}", value(), 0..6),
+        fields in prop::collection::btree_map("x_[a-z_]{1,10}", value(), 0..6),
     ) {
         let mut row: serde_json::Map<String, Value> = fields.clone().into_iter().collect();
         row.insert("prompt".into(), json!(prompt));

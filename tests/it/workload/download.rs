@@ -22,6 +22,7 @@ async fn hub() -> Fake {
             "{\"prompt\":\"a\",\"image_path\":\"/etc/hostname\"}\n{\"prompt\":\"b\",\"image_path\":\"b.png\"}\n",
         ),
         "/loop" => Answer::bytes(302, "text/plain", "").header("location", "/loop"),
+        "/huge.txt" => Answer::bytes(200, "text/plain", TRACE).header("content-length", "1073741825").unannounced(),
         "/torn.txt" => Answer::bytes(200, "text/plain", TRACE).torn(10),
         _ => Answer::json(404, "{}"),
     })
@@ -124,7 +125,9 @@ async fn downloaded_rows_cannot_make_this_machine_send_its_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn broken_downloads_are_told_and_leave_nothing() {
     let hub = hub().await;
-    for (path, part) in [("loop", "more than 5 redirects"), ("torn.txt", "torn.txt: ")] {
+    for (path, part) in
+        [("loop", "more than 5 redirects"), ("torn.txt", "torn.txt: "), ("huge.txt", "the file has more than 1 GiB")]
+    {
         let url = format!("{}/{path}", hub.url);
         let tool = Tool::new(&dataset("t2i", &format!("source = 'trace'\nallow_download = true\nurl = '{url}'")));
         let said = tool.run(&["plan", "s.toml"], "").await;

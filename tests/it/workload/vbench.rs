@@ -22,6 +22,9 @@ fn a_list_of_lines_is_read_and_cycled() {
     let text = head("t2v") + &files.dataset("vbench", "list.txt", "defaults = { num_frames = 33, fps = 16 }");
     let told = prompts(&text, 3);
     assert_eq!(told, ["a person swimming", "# 1 in the race", "a person swimming"], "a prompt may begin with #");
+    let odd = Files::new(&[("list.txt", b"[wide shot] a bay\n<b> in chalk\n")]);
+    let told = prompts(&(head("t2v") + &odd.dataset("vbench", "list.txt", "")), 2);
+    assert_eq!(told, ["[wide shot] a bay", "<b> in chalk"], "neither JSON nor a web page");
     assert_eq!(requests(&text, 1)[0].shape.num_frames, Some(33));
 }
 

@@ -1,0 +1,3 @@
+//! x
+
+#![cfg(test)] // the lints that spare tests then spare their helpers too
