@@ -10,6 +10,18 @@ use super::Task;
 /// The blocking sibling of [`Api::Videos`]: one exchange that answers with the video itself.
 pub const SYNC_VIDEO_PATH: &str = "/v1/videos/sync";
 
+/// How bodies are spelled where a server reads one thing in more than one way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spelling {
+    /// The way that most servers read.
+    #[default]
+    Plain,
+    /// The way of vLLM-Omni's `diffusion_benchmark_serving.py`: what chat takes besides messages under a
+    /// literal `extra_body`; videos with `width` and `height` for `size`, and without `model`.
+    PythonClient,
+}
+
 /// One of the OpenAI-style endpoints omni-bench can drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

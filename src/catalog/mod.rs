@@ -10,7 +10,7 @@ mod parallel;
 mod table;
 mod task;
 
-pub use api::{Api, SYNC_VIDEO_PATH, takes_video_reference};
+pub use api::{Api, SYNC_VIDEO_PATH, Spelling, takes_video_reference};
 pub use fields::{FieldKind, FieldSpec, advice, field, fields, is_known_field};
 pub use metric::{Direction, METRICS, MetricSpec, Unit, metric};
 pub use outcome::{ErrorClass, Flag, Validity, WarningKind};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use bench::BenchArgs;
+pub use bench::{BenchArgs, BenchDataset};
 pub use compare::{BaselineArgs, CompareArgs, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
 pub use history::{
@@ -63,7 +63,7 @@ pub enum Command {
     /// Print every resolved value of a scenario with the layer it came from.
     Explain(ExplainArgs),
     /// Carry out one run without a scenario file, with the flags of vLLM-Omni's serving benchmark.
-    Bench(BenchArgs),
+    Bench(Box<BenchArgs>),
     /// Render stored results, without running anything.
     Report(ReportArgs),
     /// Rewrite the generated parts of a scenario's page.

@@ -51,6 +51,11 @@ pub(super) fn cached(scenario: &Scenario) -> Sources {
     sources
 }
 
+/// The address that a download comes from.
+pub(super) fn address(download: &Download) -> String {
+    download.remote.address(&hub())
+}
+
 fn allowed(scenario: &Scenario, consent: bool) -> impl Iterator<Item = Download> {
     workload::downloads(scenario).into_iter().filter(move |download| download.allowed || consent)
 }
@@ -66,7 +71,7 @@ fn one(download: &Download, ui: Ui) -> Result<PathBuf, String> {
         }
         ui.note(&format!("the cached copy of `{}` has another checksum and is fetched again", download.remote));
     }
-    let address = download.remote.address(&hub());
+    let address = address(download);
     ui.note(&format!("dataset `{}`: downloading {address}", download.dataset));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     let bytes = runtime.block_on(body(&address)).map_err(|reason| format!("{address}: {reason}"))?;

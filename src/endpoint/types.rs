@@ -7,7 +7,7 @@ use bytes::Bytes;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use crate::catalog::{Api, Flag, SYNC_VIDEO_PATH, Task};
+use crate::catalog::{Api, Flag, SYNC_VIDEO_PATH, Spelling, Task};
 use crate::record::{Output, RequestError, Streamed};
 
 /// How requests to one endpoint are put on the wire; the same for every request of a run.
@@ -27,6 +27,8 @@ pub struct Wire {
     pub return_stage_metrics: bool,
     /// Ask for a stream of events; edits only.
     pub stream: bool,
+    /// How bodies are spelled where a server reads several ways.
+    pub spelling: Spelling,
     /// Videos through the blocking endpoint.
     pub sync_video: bool,
     /// Whether media headers must be readable (`header`, `full`) or only present (`none`).

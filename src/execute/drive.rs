@@ -175,6 +175,7 @@ pub fn wire(plan: &Plan, endpoint: &EndpointPlan, model: &str) -> Wire {
         bot_task: endpoint.bot_task.clone(),
         return_stage_metrics: endpoint.return_stage_metrics,
         stream: endpoint.stream,
+        spelling: endpoint.spelling,
         sync_video: endpoint.sync_video,
         check_media: endpoint.reads_media(),
         keep_pictures: endpoint.decodes_media(),

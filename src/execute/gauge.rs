@@ -248,6 +248,7 @@ fn wire(model: &str) -> Wire {
         bot_task: None,
         return_stage_metrics: false,
         stream: false,
+        spelling: crate::catalog::Spelling::default(),
         sync_video: false,
         check_media: true,
         keep_pictures: false,

@@ -52,6 +52,7 @@ pub(super) fn resolve(
         timeout: timeout(own.timeout.as_ref(), base.timeout.as_ref()),
         poll: poll(own.poll.as_ref(), base.poll.as_ref()),
         stream: own.stream.or(base.stream).unwrap_or(false),
+        spelling: own.spelling.or(base.spelling).unwrap_or_default(),
         sync_video: own.sync_video.or(base.sync_video).unwrap_or(false),
         return_stage_metrics: own.return_stage_metrics.or(base.return_stage_metrics).unwrap_or(false),
         bot_task: own.bot_task.clone().or_else(|| base.bot_task.clone()),

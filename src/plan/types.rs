@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::catalog::{Api, SYNC_VIDEO_PATH, Task};
+use crate::catalog::{Api, SYNC_VIDEO_PATH, Spelling, Task};
 use crate::scenario::model::{Arrival, Order, Parallel, Restart, ServerMode, Validate};
 use crate::units::{ByteSize, Limit, PixelSize, Rate, Span};
 use crate::workload::Dataset;
@@ -150,6 +150,9 @@ pub struct EndpointPlan {
     pub poll: PollPlan,
     /// Stream edits.
     pub stream: bool,
+    /// How bodies are spelled.
+    #[serde(default)]
+    pub spelling: Spelling,
     /// Blocking video endpoint.
     pub sync_video: bool,
     /// Ask for stage metrics.

@@ -27,6 +27,7 @@ const DEFAULTS: &[(&str, &str, When)] = &[
     ("endpoint.poll.growth", "0.05", Always),
     ("endpoint.poll.max", "\"2s\"", Always),
     ("endpoint.stream", "false", Always),
+    ("endpoint.spelling", "\"plain\"", Always),
     ("endpoint.sync_video", "false", Always),
     ("endpoint.return_stage_metrics", "false", Always),
     ("endpoint.validate", "\"header\"", Always),

@@ -55,6 +55,15 @@ impl Files {
         files
     }
 
+    /// A TOML text in hand, as if it stood in a file of this name in the working folder.
+    pub(super) fn of_text(name: &str, text: &str) -> Self {
+        let mut files = Self::default();
+        let source = SourceText { name: name.to_owned(), text: text.to_owned() };
+        let own = files.parse(&source, Path::new(""), Syntax::Toml);
+        files.push(source, own);
+        files
+    }
+
     /// `open` holds the files being read, outermost first. An error means that the file gave no text.
     fn add(&mut self, file: &Path, open: &mut Vec<PathBuf>) -> Result<(), Problem> {
         let shown = file.display();
@@ -73,14 +82,7 @@ impl Files {
         }
         // a file's text has its place before its bases are read, its turn in the merge after them
         let source = SourceText { name: shown.to_string(), text };
-        let mut own = Pending { faults: Vec::new(), bases: Vec::new(), root: Node::empty_table() };
-        match syntax::parse(&source.text, syntax, 0) {
-            Ok(root) => own.take(root, file, syntax),
-            Err(faults) => {
-                self.unread = true;
-                own.faults = faults.into_iter().map(Pending::fault).collect();
-            }
-        }
+        let mut own = self.parse(&source, file.parent().unwrap_or(Path::new("")), syntax);
         open.push(identity);
         for (path, range) in std::mem::take(&mut own.bases) {
             if let Err(problem) = self.add(&path, open) {
@@ -91,6 +93,19 @@ impl Files {
         open.pop();
         self.push(source, own);
         Ok(())
+    }
+
+    /// The content of a text that stands in this folder.
+    fn parse(&mut self, source: &SourceText, folder: &Path, syntax: Syntax) -> Pending {
+        let mut own = Pending { faults: Vec::new(), bases: Vec::new(), root: Node::empty_table() };
+        match syntax::parse(&source.text, syntax, 0) {
+            Ok(root) => own.take(root, folder, syntax),
+            Err(faults) => {
+                self.unread = true;
+                own.faults = faults.into_iter().map(Pending::fault).collect();
+            }
+        }
+        own
     }
 
     fn push(&mut self, mut source: SourceText, own: Pending) {
@@ -125,8 +140,7 @@ impl Pending {
         (Problem { hint: fault.hint, ..Problem::value(KeyPath::root(), fault.message) }, fault.range)
     }
 
-    fn take(&mut self, mut root: Node, file: &Path, syntax: Syntax) {
-        let folder = file.parent().unwrap_or(Path::new(""));
+    fn take(&mut self, mut root: Node, folder: &Path, syntax: Syntax) {
         self.extends(&mut root, folder);
         self.named_lists(&mut root, syntax);
         anchor(&mut root, folder);

@@ -55,11 +55,21 @@ pub struct Entry {
 
 /// Reads a scenario: its file, what that extends, the environment, the settings.
 pub fn load(options: &LoadOptions) -> Result<Loaded, Broken> {
-    let Files { mut layers, mut found, unread } = Files::read(&options.file);
+    finish(Files::read(&options.file), &options.env, &options.set)
+}
+
+/// Reads a scenario whose TOML text is in hand, under this name in messages; paths in it stay as they
+/// are, which makes them relative to the working folder.
+pub fn load_text(name: &str, text: &str, env: &[(String, String)]) -> Result<Loaded, Broken> {
+    finish(Files::of_text(name, text), env, &[])
+}
+
+fn finish(files: Files, env: &[(String, String)], set: &[String]) -> Result<Loaded, Broken> {
+    let Files { mut layers, mut found, unread } = files;
     let mut document = Node::empty_table();
     let mut scenario = Scenario::default();
     if !unread {
-        found.extend(assign(&mut layers, &options.env, &options.set, &Shapes::new()));
+        found.extend(assign(&mut layers, env, set, &Shapes::new()));
         let (read_scenario, problems) = match merge(&layers) {
             Ok(merged) => {
                 document = merged;

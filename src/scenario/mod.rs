@@ -17,5 +17,5 @@ mod secret;
 mod shape;
 mod syntax;
 
-pub use load::{Broken, Entry, LoadOptions, Loaded, load};
+pub use load::{Broken, Entry, LoadOptions, Loaded, load, load_text};
 pub use model::Scenario;

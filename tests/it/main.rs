@@ -1,5 +1,6 @@
 //! The one integration-test binary: a module per area, one support module for all.
 
+mod bench;
 mod campaign;
 mod dashboard;
 mod docs;

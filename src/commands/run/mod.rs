@@ -9,6 +9,7 @@ mod verdict;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
+use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -23,6 +24,7 @@ use crate::exit::Exit;
 use crate::plan::{Plan, phases};
 use crate::record::{ResultsDir, write_json};
 use crate::server::host_name;
+use crate::summarize::Results;
 
 /// An error to tell, and the code to end with.
 struct Failure {
@@ -41,11 +43,20 @@ impl Failure {
 }
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
-    let planned = match prepare(&args.planning, ui) {
-        Ok(planned) => planned,
-        Err(exit) => return exit,
-    };
-    match carry_out(args, ui, &planned) {
+    match prepare(&args.planning, ui) {
+        Ok(planned) => carry_out_and_show(args, ui, &planned, &|plan, _, results| {
+            ui.data(&crate::report::terminal(plan, results, ui.color_out, width()))
+        }),
+        Err(exit) => exit,
+    }
+}
+
+/// Shows the numbers of a campaign, once everything is written to its folder.
+pub(super) type Show<'a> = &'a dyn Fn(&Plan, &ResultsDir, &Results) -> io::Result<()>;
+
+/// Carries out a plan and shows its numbers in this way.
+pub(super) fn carry_out_and_show(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Exit {
+    match carry_out(args, ui, planned, show) {
         Ok(exit) => exit,
         Err(failure) => {
             ui.error(&failure.message);
@@ -54,7 +65,7 @@ pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
     }
 }
 
-fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned) -> Result<Exit, Failure> {
+fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Result<Exit, Failure> {
     let secrets = secrets(&planned.plan, ui)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
@@ -73,7 +84,7 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned) -> Result<Exit, Failure>
     let results = outputs::collect(plan, dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
     outputs::write(plan, dir, &results).map_err(Failure::results)?;
     job.write_page(&results).map_err(Failure::results)?;
-    ui.data(&crate::report::terminal(plan, &results, ui.color_out, width())).map_err(Failure::results)?;
+    show(plan, dir, &results).map_err(Failure::results)?;
     ui.note(&format!("results: {}", dir.path().display()));
     Ok(verdict::verdict(plan, &outcome, &results, ui))
 }

@@ -1,5 +1,5 @@
-//! `/v1/chat/completions`: a JSON object. Diffusion keys stand at the root, none under a literal
-//! `extra_body`: the server accepts either place but refuses a key that is in both, other servers
+//! `/v1/chat/completions`: a JSON object. In the plain spelling diffusion keys stand at the root, none
+//! under a literal `extra_body`: the server accepts either place but refuses a key that is in both, other servers
 //! know only the root, and it is where OpenAI clients put their `extra_body=` argument. The number of
 //! outputs is `num_outputs_per_prompt`, because `n` is ignored; the size is `height` and `width`,
 //! because an unreadable `size` is ignored too.
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::data_url::DataUrls;
 use super::{EncodeError, Fields, json_body, route};
+use crate::catalog::Spelling;
 use crate::endpoint::types::{Body, Wire};
 use crate::workload::Request;
 
@@ -34,8 +35,14 @@ pub(super) fn encode(
         root.insert("size".to_owned(), size.into());
     }
     root.extend(fields.named);
-    for (name, value) in root {
-        writer.push(&format!(",{}:{value}", Value::from(name)));
+    match wire.spelling {
+        Spelling::Plain => {
+            for (name, value) in root {
+                writer.push(&format!(",{}:{value}", Value::from(name)));
+            }
+        }
+        Spelling::PythonClient if root.is_empty() => {}
+        Spelling::PythonClient => writer.push(&format!(",\"extra_body\":{}", Value::from(root))),
     }
     writer.push("}");
     Ok(json_body(writer.finish()))

@@ -5,20 +5,26 @@ use serde_json::Value;
 
 use super::multipart::Form;
 use super::{EncodeError, Fields};
+use crate::catalog::Spelling;
 use crate::endpoint::types::{Body, Wire};
 use crate::workload::{Request, check_link};
 
 pub(super) fn encode(wire: &Wire, request: &Request, fields: &Fields) -> Result<Body, EncodeError> {
     let mut form = Form::default();
-    form.text("model", wire.model.clone())?;
+    if wire.spelling == Spelling::Plain {
+        form.text("model", wire.model.clone())?;
+    }
     form.text("prompt", request.prompt.clone())?;
-    match (fields.width, fields.height) {
-        // the endpoint reads a single side, with the model's default for the other
-        (Some(width), None) => form.text("width", width.to_string())?,
-        (None, Some(height)) => form.text("height", height.to_string())?,
-        _ => {
+    match (wire.spelling, fields.width, fields.height) {
+        (Spelling::Plain, Some(_), Some(_)) | (_, None, None) => {
             if let Some(size) = fields.size()? {
                 form.text("size", size)?;
+            }
+        }
+        // the endpoint reads a single side, with the model's default for the other
+        (_, width, height) => {
+            for (name, side) in [("width", width), ("height", height)] {
+                side.map_or(Ok(()), |side| form.text(name, side.to_string()))?;
             }
         }
     }

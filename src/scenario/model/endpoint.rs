@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::catalog::Spelling;
 use crate::units::{ByteSize, Limit, Span};
 
 /// Where requests go and how replies are read.
@@ -29,6 +30,8 @@ pub struct Endpoint {
     pub poll: Option<Poll>,
     /// Ask for a stream of events (edits only, multi-stage models only). Default false.
     pub stream: Option<bool>,
+    /// How bodies are spelled where a server reads several ways: `plain` (default) or `python_client`.
+    pub spelling: Option<Spelling>,
     /// Use `/v1/videos/sync`, one blocking request per video. Default false.
     pub sync_video: Option<bool>,
     /// Ask a multi-stage server for per-stage metrics. Default false.

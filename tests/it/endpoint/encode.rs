@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequest as _;
 use bytes::Bytes;
-use omni_bench::catalog::{Api, Task};
+use omni_bench::catalog::{Api, Spelling, Task};
 use omni_bench::endpoint::{Body, Encoder, Wire, asked};
 use omni_bench::workload::{Reference, Request, Shape};
 use serde_json::{Value, json};
@@ -100,6 +100,24 @@ fn chat_puts_diffusion_keys_at_the_root_once() {
         json_text(&body),
         r#"{"model":"Qwen/Qwen-Image","messages":[{"role":"user","content":"a cat"}],"height":768,"width":1024,"num_outputs_per_prompt":2,"num_inference_steps":20,"seed":0,"negative_prompt":"blurry","guidance_scale":1.0,"cfg_scale":2}"#
     );
+}
+
+#[test]
+fn the_python_clients_spelling_nests_the_fields_of_chat_and_splits_the_size_of_videos() {
+    let python = |api, task| Wire { spelling: Spelling::PythonClient, ..wire(api, task) };
+    let body = python(Api::Chat, Task::T2i).encode(&full(Task::T2i)).unwrap();
+    assert_eq!(
+        json_text(&body),
+        r#"{"model":"Qwen/Qwen-Image","messages":[{"role":"user","content":"a cat"}],"extra_body":{"height":768,"width":1024,"num_outputs_per_prompt":2,"num_inference_steps":20,"seed":0,"negative_prompt":"blurry"}}"#
+    );
+    let body = python(Api::Chat, Task::T2i).encode(&request(Task::T2i)).unwrap();
+    assert_eq!(json_text(&body), r#"{"model":"Qwen/Qwen-Image","messages":[{"role":"user","content":"a cat"}]}"#);
+    let body = python(Api::Videos, Task::T2v).encode(&sized(Task::T2v, 854, 480)).unwrap();
+    assert_eq!(fields(&body), ["prompt=a cat", "width=854", "height=480"]);
+    let mut plain = request(Task::T2v);
+    plain.fields.insert("size".to_owned(), json!("640x480"));
+    let body = python(Api::Videos, Task::T2v).encode(&plain).unwrap();
+    assert_eq!(fields(&body), ["prompt=a cat", "size=640x480"]);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use base64_simd::STANDARD;
 use bytes::Bytes;
-use omni_bench::catalog::{Api, Task};
+use omni_bench::catalog::{Api, Spelling, Task};
 use omni_bench::endpoint::{Judge, Reply, Verdict, Wire};
 use omni_bench::workload::{Reference, Request, Shape};
 use serde_json::Value;
@@ -34,6 +34,7 @@ pub(crate) fn wire(api: Api, task: Task) -> Wire {
         bot_task: None,
         return_stage_metrics: false,
         stream: false,
+        spelling: Spelling::Plain,
         sync_video: false,
         check_media: true,
         keep_pictures: false,

@@ -217,6 +217,7 @@ impl Setup {
             },
             poll: self.poll.clone(),
             stream: self.stream,
+            spelling: omni_bench::catalog::Spelling::Plain,
             sync_video: self.sync_video,
             return_stage_metrics: false,
             bot_task: None,

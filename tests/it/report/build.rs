@@ -42,6 +42,7 @@ pub(crate) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan 
             },
             poll: PollPlan { first: Span::millis(50), growth: 0.05, max: Span::seconds(2) },
             stream: false,
+            spelling: omni_bench::catalog::Spelling::Plain,
             sync_video: false,
             return_stage_metrics: false,
             bot_task: None,
