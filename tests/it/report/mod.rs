@@ -14,6 +14,8 @@ mod page;
 #[cfg(test)]
 mod stats;
 #[cfg(test)]
+mod stored;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tables;
