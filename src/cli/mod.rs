@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::BenchArgs;
-pub use compare::{BaselineArgs, CompareArgs, GateArgs};
+pub use compare::{BaselineArgs, CompareArgs, CompareFormat, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
 pub use history::HistoryArgs;
 pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat, ReportTable};
@@ -136,6 +136,15 @@ pub struct PlanArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
     pub format: PlanFormat,
+    /// Tell how small a difference this plan could show.
+    #[arg(long)]
+    pub detectable: bool,
+    /// Earlier results that tell how much runs scatter [default: the simulator's noise].
+    #[arg(long, requires = "detectable", value_name = "RESULTS")]
+    pub from: Option<PathBuf>,
+    /// A change that should be seen, like `5%`: how many requests or repeats it takes.
+    #[arg(long, requires = "detectable", value_name = "CHANGE")]
+    pub effect: Option<String>,
 }
 
 /// Output formats of `plan`.
@@ -206,6 +215,8 @@ pub enum SchemaName {
     Record,
     /// `results.json`.
     Summary,
+    /// What `compare --format json` prints.
+    Comparison,
 }
 
 /// Arguments of `simulate`.

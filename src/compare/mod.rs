@@ -7,6 +7,8 @@
 
 mod arm;
 mod comparison;
+mod detectable;
+mod false_alarms;
 mod fingerprint;
 mod holm;
 mod judge;
@@ -23,6 +25,8 @@ mod types;
 
 pub use arm::{Arm, Point, Repeat};
 pub use comparison::{CompareError, CompareSettings, RESAMPLES, compare};
+pub use detectable::{Detectable, NoiseLevel, POWER, detectable, noise, repeats_for, requests_for};
+pub use false_alarms::{AlarmRate, PointAlarms, SELF_TEST_FORMAT, SelfTest, TRIALS, self_test};
 pub use fingerprint::Fingerprint;
 pub use levels::{Level, Scaling};
 pub use measure::{Basis, REPEATS_FOR_A_CLAIM};
