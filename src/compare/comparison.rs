@@ -341,7 +341,10 @@ fn doubts(pairs: &[(&Point, &Point)]) -> Vec<String> {
     }
     if !suspects.is_empty() {
         let ids: Vec<&str> = suspects.into_iter().collect();
-        notes.push(format!("numbers in doubt, as their own reports say: {}", ids.join(", ")));
+        let more = ids.len().saturating_sub(2);
+        let named: Vec<&str> = ids.into_iter().take(2).collect();
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+        notes.push(format!("numbers in doubt, as their own reports say: {}{others}", named.join(", ")));
     }
     let speeds = |of: &dyn Fn(&(&Point, &Point)) -> Option<f64>| pairs.iter().filter_map(of).fold(0.0, f64::max);
     let (a, b) = (speeds(&|(a, _)| speed(a)), speeds(&|(_, b)| speed(b)));

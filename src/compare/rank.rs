@@ -101,7 +101,8 @@ struct Ranked {
 
 impl Ranked {
     fn of(values: &[f64]) -> Self {
-        let mut sorted: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
+        // −0 is 0
+        let mut sorted: Vec<(f64, usize)> = values.iter().map(|value| value + 0.0).zip(0..).collect();
         sorted.sort_by(|left, right| left.0.total_cmp(&right.0));
         let mut placed: Vec<(usize, f64)> = Vec::with_capacity(values.len());
         let mut ties = 0.0;
