@@ -123,8 +123,8 @@ fn pairs<'a>(a: &'a Arm, b: &'a Arm) -> (Vec<(&'a Point, &'a Point)>, Vec<String
         let found = free
             .iter()
             .position(|other| same_work(other) && same_place(other))
-            .or_else(|| free.iter().position(|other| same_work(other)))
-            .or_else(|| free.iter().position(|other| same_place(other)));
+            .or_else(|| free.iter().position(same_work))
+            .or_else(|| free.iter().position(same_place));
         match found {
             Some(place) => pairs.push((point, free.remove(place))),
             None => alone.push(format!("{} ({})", point.id, a.name)),

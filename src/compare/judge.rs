@@ -34,11 +34,10 @@ impl Floors {
 /// What clocks and counters cannot tell apart, in the unit of the metric.
 const fn absolute_floor(unit: Unit) -> f64 {
     match unit {
-        // a millisecond: the client's own timers
-        Unit::Seconds => 1e-3,
+        // of seconds a millisecond, because the client's own timers are no better
+        Unit::Seconds | Unit::Fraction | Unit::Ratio => 1e-3,
         Unit::Milliseconds => 0.1,
         Unit::Megabytes => 1.0,
-        Unit::Fraction | Unit::Ratio => 1e-3,
         Unit::PerSecond | Unit::PerHourPerGpu | Unit::Count | Unit::Pixels => 0.0,
     }
 }
@@ -80,16 +79,16 @@ impl Family<'_> {
         measured
             .into_iter()
             .zip(adjusted)
-            .map(|((metric, measured, supported), p_adjusted)| self.judge(metric, measured, supported, p_adjusted))
+            .map(|((metric, measured, supported), p_adjusted)| self.judge(metric, &measured, supported, p_adjusted))
             .collect()
     }
 
-    fn judge(&self, metric: &Metric, measured: Measured, supported: bool, p_adjusted: Option<f64>) -> MetricChange {
+    fn judge(&self, metric: &Metric, measured: &Measured, supported: bool, p_adjusted: Option<f64>) -> MetricChange {
         let [baseline, candidate] = measured.values;
         let difference = candidate - baseline;
         let poll_bounds = self.poll_bounds(metric, measured.values);
         let [baseline_spread, candidate_spread] = measured.repeats.each_ref().map(|values| band(values));
-        let doubt = self.doubt(metric, &measured, supported, p_adjusted, poll_bounds);
+        let doubt = self.doubt(metric, measured, supported, p_adjusted, poll_bounds);
         let constant = measured.is_constant();
         let interval = measured.interval.filter(|_| supported);
         MetricChange {
