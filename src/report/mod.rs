@@ -4,6 +4,7 @@
 mod benchmark_json;
 mod caption;
 mod chart;
+mod comparison;
 mod csv;
 mod escape;
 mod figures;
@@ -15,6 +16,7 @@ mod official;
 mod openmetrics;
 mod page;
 mod query;
+mod sections;
 mod source;
 mod table;
 mod terminal;
@@ -27,6 +29,9 @@ pub use self::csv::csv;
 pub(crate) use self::csv::render as table_csv;
 pub use self::json::json;
 pub use benchmark_json::{Better, github_action_benchmark};
+pub use comparison::{
+    comparison_html, comparison_markdown, comparison_terminal, self_test_html, self_test_markdown, self_test_terminal,
+};
 pub use html::{HtmlError, HtmlInput, html};
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod campaign;
+mod compare;
 mod dashboard;
 mod docs;
 mod endpoint;
