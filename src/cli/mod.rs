@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod convert;
+mod gate;
 mod history;
 mod report;
 
@@ -11,8 +12,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::BenchArgs;
-pub use compare::{BaselineArgs, CompareArgs, GateArgs};
-pub use convert::{ExportArgs, ImportArgs};
+pub use compare::CompareArgs;
+pub use convert::{ExportArgs, ExportKind, ImportArgs, ImportKind};
+pub use gate::{BaselineArgs, GateArgs};
 pub use history::HistoryArgs;
 pub use report::{DashboardArgs, ReportArgs};
 
@@ -206,6 +208,8 @@ pub enum SchemaName {
     Record,
     /// `results.json`.
     Summary,
+    /// A baseline file.
+    Baseline,
 }
 
 /// Arguments of `simulate`.

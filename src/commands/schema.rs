@@ -5,6 +5,7 @@ use schemars::{Schema, schema_for};
 use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
 use crate::exit::Exit;
+use crate::gate::Baseline;
 use crate::record::Record;
 use crate::scenario::Scenario;
 use crate::summarize::Results;
@@ -14,6 +15,7 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Scenario => schema_for!(Scenario),
         SchemaName::Record => schema_for!(Record),
         SchemaName::Summary => schema_for!(Results),
+        SchemaName::Baseline => schema_for!(Baseline),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))
 }
