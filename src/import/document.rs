@@ -107,11 +107,6 @@ impl Document {
     pub(super) fn root(&self) -> Node<'_> {
         Node { document: self, path: KeyPath::root(), value: &self.value }
     }
-
-    /// Name of the file.
-    pub(super) fn name(&self) -> &str {
-        &self.source.name
-    }
 }
 
 /// What a parser says, at its line and column.
@@ -182,10 +177,6 @@ impl<'a> Node<'a> {
 
     pub(super) fn text(&self) -> Option<&'a str> {
         self.value.as_str()
-    }
-
-    pub(super) fn file(&self) -> &'a str {
-        self.document.name()
     }
 }
 

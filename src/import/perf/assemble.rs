@@ -271,19 +271,16 @@ impl Assembler<'_, '_> {
     fn comments(&self, setting: &Setting, positions: &IndexSet<usize>) -> Comments {
         let mut comments = Comments::default();
         comments.add("", format!("Imported from `{}`, a perf JSON of vLLM-Omni.", self.file));
-        let (runner, script) = entry::default_apis(setting.task);
-        let runner = runner.map_or_else(|| "no endpoint".to_owned(), |api| format!("`{api}`"));
-        comments.add(
-            "endpoint",
-            format!(
-                "Without an endpoint in the file the runner takes {runner} for {}, the script alone `{script}`.",
-                setting.task
-            ),
-        );
-        comments
-            .add("environment", "From the marks of the cases; change it when the servers run elsewhere.".to_owned());
-        comments
-            .add("warmup", "What the script does when the file says nothing: 1 request, alone, of 2 steps.".to_owned());
+        let task = setting.task;
+        let (runner, script) = entry::default_apis(task);
+        let told = match runner {
+            Some(api) if api == script => format!("The default of runner and script for `{task}` is `{api}`."),
+            Some(api) => format!("Defaults for `{task}`: the runner's is `{api}`, the script's `{script}`."),
+            None => format!("The script's default for `{task}` is `{script}`; the runner has none."),
+        };
+        comments.add("endpoint", told);
+        comments.add("environment", "From the marks; change it when the servers run elsewhere.".to_owned());
+        comments.add("warmup", "The script's defaults are 1 request, alone, of 2 steps.".to_owned());
         let cases = positions.iter().filter_map(|position| self.cases.get(*position));
         for (number, case) in cases.enumerate() {
             if let Some(description) = case.description {
