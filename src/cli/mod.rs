@@ -12,11 +12,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::BenchArgs;
-pub use compare::CompareArgs;
+pub use compare::{CompareArgs, CompareFormat};
 pub use convert::{ExportArgs, ExportKind, ImportArgs, ImportKind};
 pub use gate::{BaselineArgs, GateArgs};
 pub use history::HistoryArgs;
-pub use report::{DashboardArgs, ReportArgs};
+pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat, ReportTable};
 
 /// Says how fast an image or video model server is.
 #[derive(Debug, Parser)]
@@ -138,6 +138,15 @@ pub struct PlanArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
     pub format: PlanFormat,
+    /// Tell how small a difference this plan could show.
+    #[arg(long)]
+    pub detectable: bool,
+    /// Earlier results that tell how much runs scatter [default: the simulator's noise].
+    #[arg(long, requires = "detectable", value_name = "RESULTS")]
+    pub from: Option<PathBuf>,
+    /// A change that should be seen, like `5%`: how many requests or repeats it takes.
+    #[arg(long, requires = "detectable", value_name = "CHANGE")]
+    pub effect: Option<String>,
 }
 
 /// Output formats of `plan`.
@@ -210,6 +219,8 @@ pub enum SchemaName {
     Summary,
     /// A baseline file.
     Baseline,
+    /// What `compare --format json` prints.
+    Comparison,
 }
 
 /// Arguments of `simulate`.

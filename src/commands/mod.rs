@@ -5,6 +5,7 @@ mod bench;
 mod compare;
 mod completions;
 mod dashboard;
+mod detectable;
 mod estimate;
 mod explain;
 mod export;
@@ -20,6 +21,7 @@ mod run;
 mod schema;
 mod simulate;
 mod simulated;
+mod stored;
 mod ui;
 mod validate;
 

@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::Ui;
+use super::detectable::{self, Designs};
 use super::planning::{Planned, prepare};
 use crate::cli::{PlanArgs, PlanFormat};
 use crate::exit::Exit;
@@ -20,9 +21,19 @@ pub(super) fn run(args: &PlanArgs, ui: Ui) -> Exit {
     for note in cut_short(&plan) {
         ui.note(&note);
     }
+    let designs = match args.detectable.then(|| detectable::designs(args, &plan)).transpose() {
+        Ok(designs) => designs,
+        Err(failure) => {
+            ui.error(&failure.message);
+            return failure.exit;
+        }
+    };
     let text = match args.format {
-        PlanFormat::Table => table(&plan),
-        PlanFormat::Json => match json(&plan) {
+        PlanFormat::Table => {
+            let designs = designs.map(|designs| format!("\n{}", detectable::text(&designs)));
+            format!("{}{}", table(&plan), designs.unwrap_or_default())
+        }
+        PlanFormat::Json => match json(&plan, designs) {
             Ok(text) => text,
             Err(error) => {
                 ui.error(&format!("the plan cannot be written as JSON: {error}"));
@@ -41,6 +52,8 @@ struct PlanOutput<'a> {
     plan_hash: &'a str,
     starts: u32,
     runs: Vec<RunOutput<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detectable: Option<Designs>,
 }
 
 #[derive(Serialize)]
@@ -61,7 +74,7 @@ struct RunOutput<'a> {
     estimate_s: Option<f64>,
 }
 
-fn json(plan: &Plan) -> serde_json::Result<String> {
+fn json(plan: &Plan, detectable: Option<Designs>) -> serde_json::Result<String> {
     let runs = plan.runs.iter().map(|run| RunOutput {
         id: &run.id,
         key: &run.key,
@@ -84,6 +97,7 @@ fn json(plan: &Plan) -> serde_json::Result<String> {
         plan_hash: &plan.plan_hash,
         starts: plan.starts,
         runs: runs.collect(),
+        detectable,
     };
     serde_json::to_string_pretty(&output).map(|text| text + "\n")
 }

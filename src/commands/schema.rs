@@ -4,6 +4,7 @@ use schemars::{Schema, schema_for};
 
 use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
+use crate::compare::Comparison;
 use crate::exit::Exit;
 use crate::gate::Baseline;
 use crate::record::Record;
@@ -16,6 +17,7 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Record => schema_for!(Record),
         SchemaName::Summary => schema_for!(Results),
         SchemaName::Baseline => schema_for!(Baseline),
+        SchemaName::Comparison => schema_for!(Comparison),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))
 }

@@ -81,7 +81,7 @@ fn fit(mut table: Table, width: Option<u16>) -> Table {
     table
 }
 
-fn render(table: &Table, color: bool, width: Option<u16>) -> String {
+pub(super) fn render(table: &Table, color: bool, width: Option<u16>) -> String {
     let mut drawn = comfy_table::Table::new();
     drawn.load_style(UTF8_FULL_CONDENSED).force_no_tty();
     if color {

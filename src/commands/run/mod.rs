@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::compare::planned_comparisons;
 use super::planning::{Planned, prepare};
 use super::{Ui, simulated};
 use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
@@ -74,6 +75,13 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned) -> Result<Exit, Failure>
     outputs::write(plan, dir, &results).map_err(Failure::results)?;
     job.write_page(&results).map_err(Failure::results)?;
     ui.data(&crate::report::terminal(plan, &results, ui.color_out, width())).map_err(Failure::results)?;
+    if let Some(compared) = &plan.compare {
+        match planned_comparisons(dir.path(), compared, ui.color_out, width()) {
+            Ok(text) => ui.data(&format!("\n{text}")).map_err(Failure::results)?,
+            // the results themselves are complete
+            Err(why) => ui.note(&format!("the variants are not compared: {why}")),
+        }
+    }
     ui.note(&format!("results: {}", dir.path().display()));
     Ok(verdict::verdict(plan, &outcome, &results, ui))
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use super::super::stored::summary_of;
 use crate::campaign::{Outcome, RunOutcome};
 use crate::plan::{Plan, RunPlan};
-use crate::record::{ReadError, Record, ResultsDir, RunDir, read_journal, write_atomic, write_json};
+use crate::record::{ReadError, ResultsDir, write_atomic, write_json};
 use crate::report;
-use crate::summarize::{self, NotRun, Results, RunFiles, Summary, summarize};
+use crate::summarize::{self, NotRun, Results, Summary};
 
 /// Summaries by run id.
 pub(super) type Summaries = BTreeMap<String, Summary>;
@@ -16,7 +17,7 @@ pub(super) type Summaries = BTreeMap<String, Summary>;
 /// measured phase has none.
 pub(super) fn summarize_run(plan: &Plan, dir: &ResultsDir, run: &RunPlan) -> io::Result<Option<Summary>> {
     let folder = dir.run(&run.id);
-    let summary = read_and_summarize(plan, &folder, run).map_err(into_io)?;
+    let summary = summary_of(plan, &folder, run).map_err(into_io)?;
     if let Some(summary) = &summary {
         write_json(&folder.summary(), summary)?;
     }
@@ -28,18 +29,6 @@ fn into_io(error: ReadError) -> io::Error {
         ReadError::Io(error) => error,
         other => io::Error::other(other),
     }
-}
-
-fn read_and_summarize(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
-    let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
-    let records = read_journal::<Record>(&folder.records())?.items;
-    if records.is_empty() && manifest.started_at.is_none() {
-        return Ok(None);
-    }
-    let calibration = read_journal(&folder.calibration())?.items;
-    let warmup = read_journal(&folder.warmup())?.items;
-    let files = RunFiles { manifest: &manifest, records: &records, calibration: &calibration, warmup: &warmup };
-    Ok(Some(summarize(plan, run, &files)))
 }
 
 /// Everything there is, in the plan's order: runs with numbers, and why the others have none.
@@ -54,8 +43,7 @@ pub(super) fn collect(
         let reason = match outcome.runs.get(&run.id) {
             Some(RunOutcome::Complete(_)) | None => "it left no records".to_owned(),
             Some(RunOutcome::Already) => {
-                summaries
-                    .extend(read_and_summarize(plan, &dir.run(&run.id), run)?.map(|found| (run.id.clone(), found)));
+                summaries.extend(summary_of(plan, &dir.run(&run.id), run)?.map(|found| (run.id.clone(), found)));
                 "it left no records".to_owned()
             }
             Some(RunOutcome::Interrupted) => "stopped by the user before its first measured request".to_owned(),
