@@ -4,6 +4,7 @@ mod campaign;
 mod docs;
 mod endpoint;
 mod execute;
+mod export;
 mod import;
 mod layers;
 mod media;
