@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use bench::BenchArgs;
 pub use compare::{CompareArgs, CompareFormat};
 pub use convert::{ExportArgs, ExportKind, ImportArgs, ImportKind};
-pub use gate::{BaselineArgs, GateArgs};
+pub use gate::{BaselineArgs, GateArgs, GateFormat};
 pub use history::HistoryArgs;
 pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat, ReportTable};
 
@@ -219,6 +219,8 @@ pub enum SchemaName {
     Summary,
     /// A baseline file.
     Baseline,
+    /// What `gate --format json` prints.
+    Verdict,
     /// What `compare --format json` prints.
     Comparison,
 }

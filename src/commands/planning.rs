@@ -11,6 +11,7 @@ use crate::workload::{self, Class, Data, Dataset};
 
 use super::Ui;
 use super::estimate::Estimator;
+use super::gate::rules;
 use super::load::load;
 
 /// Time base of the simulator when neither scenario nor command line says.
@@ -34,11 +35,11 @@ pub(super) fn prepare(wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
         Exit::Usage
     };
     let hosting = hosting(wanted, &loaded.scenario);
-    let simulator = simulator_problem(&loaded.scenario);
+    let others = problems_of_others(&loaded.scenario);
     let data = workload::load(&loaded.scenario).map_err(|mut problems| {
         // the scenario's other problems do not depend on the data
-        let others = plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(simulator.clone());
-        for problem in others {
+        let others = others.iter().cloned();
+        for problem in plan::check(&loaded.scenario, hosting, wanted.repeats).into_iter().chain(others) {
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
@@ -58,11 +59,11 @@ pub(super) fn prepare(wanted: &PlanningArgs, ui: Ui) -> Result<Planned, Exit> {
         repeats: wanted.repeats,
         estimate: Some(&seconds),
     };
-    let plan = match (plan::plan(&input), simulator) {
-        (Ok(plan), None) => plan,
-        (planned, simulator) => {
+    let plan = match plan::plan(&input) {
+        Ok(plan) if others.is_empty() => plan,
+        planned => {
             let mut problems = planned.err().unwrap_or_default();
-            problems.extend(simulator);
+            problems.extend(others);
             return Err(refused(&problems));
         }
     };
@@ -78,6 +79,12 @@ fn hosting(wanted: &PlanningArgs, scenario: &Scenario) -> Hosting {
     } else {
         Hosting::Given
     }
+}
+
+/// What only other stages can tell, not the plan.
+fn problems_of_others(scenario: &Scenario) -> Vec<Problem> {
+    let gate = scenario.gate.as_ref().and_then(|gate| rules(gate, None).err());
+    gate.unwrap_or_default().into_iter().chain(simulator_problem(scenario)).collect()
 }
 
 /// The simulator's cost models are known to the simulator alone, not to the plan.

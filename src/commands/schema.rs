@@ -6,7 +6,7 @@ use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
 use crate::compare::Comparison;
 use crate::exit::Exit;
-use crate::gate::Baseline;
+use crate::gate::{Baseline, Verdict};
 use crate::record::Record;
 use crate::scenario::Scenario;
 use crate::summarize::Results;
@@ -17,6 +17,7 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Record => schema_for!(Record),
         SchemaName::Summary => schema_for!(Results),
         SchemaName::Baseline => schema_for!(Baseline),
+        SchemaName::Verdict => schema_for!(Verdict),
         SchemaName::Comparison => schema_for!(Comparison),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))

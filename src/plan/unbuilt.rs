@@ -22,7 +22,6 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
         refuse(!server.verify.is_empty(), "server.verify", "server.verify");
         refuse(server.restart == Some(Restart::OnCrash), "server.restart", "server.restart = \"on_crash\"");
     }
-    refuse(scenario.gate.is_some(), "gate", "gate");
     if let Some(dashboard) = &scenario.dashboard {
         refuse(dashboard.template.is_some(), "dashboard.template", "dashboard.template");
         refuse(!dashboard.tables.is_empty(), "dashboard.tables", "dashboard.tables");

@@ -6,6 +6,7 @@ mod comparison;
 mod csv;
 mod figures;
 mod json;
+mod junit;
 mod markdown;
 mod number;
 mod official;
@@ -14,6 +15,7 @@ mod sections;
 mod table;
 mod terminal;
 mod text;
+mod verdict;
 mod work;
 
 pub use self::csv::csv;
@@ -21,6 +23,8 @@ pub use self::json::json;
 pub use comparison::{
     comparison_html, comparison_markdown, comparison_terminal, self_test_html, self_test_markdown, self_test_terminal,
 };
+pub use junit::verdict_junit;
 pub use markdown::markdown;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
 pub use terminal::terminal;
+pub use verdict::{verdict_markdown, verdict_terminal};

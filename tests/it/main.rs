@@ -5,6 +5,7 @@ mod docs;
 mod endpoint;
 mod execute;
 mod export;
+mod gate;
 mod import;
 mod layers;
 mod media;

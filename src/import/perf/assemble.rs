@@ -9,7 +9,7 @@ use super::super::text::{Comments, scenario_text};
 use super::cases::Case;
 use super::entry::{self, Entry, Setting};
 use super::server::{self, Server};
-use super::{ImportedScenario, PerfPoint, baseline, dataset, lint, matrix};
+use super::{ImportedScenario, PerfPoint, baseline, dataset, lint, matrix, tolerance};
 use crate::catalog::{Api, Medium};
 use crate::scenario::Scenario;
 use crate::scenario::model::{
@@ -105,6 +105,7 @@ impl Assembler<'_, '_> {
         let (datasets, names) = self.datasets(group, &mut files);
         let points = self.points(group, &variants, &names);
         let (traffic, matrix) = matrix::matrix(setting.traffic_seed, &points);
+        let gate = tolerance::gate(&self.name, group.entries.iter().map(|(_, entry)| entry), &points, self.findings);
         let scenario = Scenario {
             name: Some(self.name.clone()),
             title: setting.model.rsplit('/').next().map(str::to_owned),
@@ -130,6 +131,7 @@ impl Assembler<'_, '_> {
             },
             slo: setting.slo_scale.map(|scale| Slo { scale: Some(scale), ..Slo::default() }),
             matrix,
+            gate,
             ..Scenario::default()
         };
         let text = match scenario_text(&scenario, &self.comments(setting, &positions)) {

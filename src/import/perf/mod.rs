@@ -14,6 +14,7 @@ mod lint;
 mod matrix;
 mod server;
 mod sweep;
+mod tolerance;
 
 use indexmap::IndexMap;
 

@@ -155,3 +155,20 @@ fn old_marks_other_cases_and_the_same_run_twice_are_told() {
     assert_eq!((runs.len(), &runs[0]["gpus"]), (1, &serde_json::json!(2)));
     assert_eq!(import.baseline("perf").entries[0].metrics["latency_s.mean"].value, Some(1.234));
 }
+
+#[test]
+fn an_old_tolerance_becomes_the_gate_of_the_scenario() {
+    let entry = ", \"baseline-tolerance\": 0.05, \"baseline\": {\"H100\": {\"latency_mean\": 2.345, \"throughput_qps\": 0.4264}}";
+    let import = Import::with(&one("", "", entry));
+    assert_eq!(import.import(&["perf.json"]).code, Some(0));
+    import.runs("perf");
+    let text = import.read("perf.toml");
+    assert!(text.contains("[gate]\nbaseline = \"perf.baseline.json\"\n"), "{text}");
+    assert!(text.contains("\"latency_s.mean\" = { tolerance = 0.05 }"), "{text}");
+    let own = ", \"baseline-tolerance\": {\"latency_mean\": 0.2, \"speed\": 0.1}, \"baseline\": {\"H100\": {\"latency_mean\": 2.345}}";
+    let (err, _) = told("", "", own);
+    says(&err, "the tolerance of `speed` is left out");
+    let import = Import::with(&one("", "", ""));
+    import.import(&["perf.json"]);
+    assert!(!import.read("perf.toml").contains("[gate]"), "nothing to gate by");
+}
