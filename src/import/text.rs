@@ -2,7 +2,6 @@
 //! tables, short tables on one line, comments above what they belong to.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 use toml::Value as Toml;
@@ -50,21 +49,21 @@ pub(super) fn scenario_text(scenario: &Scenario, comments: &Comments) -> Result<
                 for (number, item) in items.iter().enumerate() {
                     out.push('\n');
                     comments.write(&format!("{key}[{number}]"), &mut out);
-                    writeln!(out, "[[{key}]]").map_err(|error| error.to_string())?;
+                    out.extend(["[[", key, "]]\n"]);
                     table(key, item, &mut out)?;
                 }
             }
             Value::Object(datasets) if key == "datasets" => {
                 for (name, dataset) in datasets {
                     let path = format!("{key}.{}", bare(name));
-                    out += &format!("\n[{path}]\n");
+                    out.extend(["\n[", &path, "]\n"]);
                     table(&path, dataset, &mut out)?;
                 }
             }
             _ => {
                 out.push('\n');
                 comments.write(key, &mut out);
-                out += &format!("[{key}]\n");
+                out.extend(["[", key, "]\n"]);
                 table(key, value, &mut out)?;
             }
         }
@@ -81,7 +80,7 @@ fn table(path: &str, value: &Value, out: &mut String) -> Result<(), String> {
     }
     for (key, value) in long {
         let path = format!("{path}.{}", bare(key));
-        *out += &format!("[{path}]\n");
+        out.extend(["[", &path, "]\n"]);
         table(&path, value, out)?;
     }
     Ok(())
@@ -93,11 +92,11 @@ fn entry(key: &str, value: &Value, out: &mut String) -> Result<(), String> {
         Value::Array(items) if items.iter().any(Value::is_object) && items.len() > 1 => {
             *out += " = [\n";
             for item in items {
-                *out += &format!("  {},\n", toml(item)?);
+                out.extend(["  ", &toml(item)?.to_string(), ",\n"]);
             }
             *out += "]\n";
         }
-        value => *out += &format!(" = {}\n", toml(value)?),
+        value => out.extend([" = ", &toml(value)?.to_string(), "\n"]),
     }
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! A gate's verdict → JUnit XML, as CI systems read it: a suite per run, a case per metric. A
+//! A gate's verdict → `JUnit` XML, as CI systems read it: a suite per run, a case per metric. A
 //! regression is a failure; what could not be compared, and a run that failed, is an error.
 
 use super::text::Text;
 use super::verdict::{change, value, word};
 use crate::gate::{MetricVerdict, RunVerdict, Verdict, VerdictKind};
 
-/// The verdict as JUnit XML.
+/// The verdict as `JUnit` XML.
 pub fn verdict_junit(verdict: &Verdict) -> String {
     let suites: Vec<Suite> = verdict.runs.iter().map(|run| suite(verdict, run)).collect();
     let count = |kind: &str| suites.iter().map(|suite| suite.count(kind)).sum::<usize>();
@@ -110,7 +110,9 @@ fn escaped(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\'' => safe.push_str("&apos;"),
             // a reader would turn them into spaces
-            '\t' | '\n' | '\r' => safe.push_str(&format!("&#{};", u32::from(letter))),
+            '\t' => safe.push_str("&#9;"),
+            '\n' => safe.push_str("&#10;"),
+            '\r' => safe.push_str("&#13;"),
             '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
             letter => safe.push(letter),
         }

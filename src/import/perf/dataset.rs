@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-use super::super::document::{Findings, kind};
+use super::super::document::{Findings, Node, kind};
 use super::entry::Reader;
 use super::inline::{self, InlineFile};
 use super::server::holds_null;
@@ -23,7 +23,7 @@ pub(super) fn read(
     findings: &mut Findings,
 ) -> Option<(Dataset, Option<InlineFile>)> {
     let node = reader.get("dataset");
-    let source = match node.map(|node| node.text()) {
+    let source = match node.map(Node::text) {
         None | Some(Some("random")) => Source::Random,
         Some(Some("custom")) => Source::Custom,
         Some(Some("vbench")) => Source::Vbench,
@@ -144,10 +144,10 @@ fn rows(reader: &Reader<'_, '_>, source: Source, dataset: &mut Dataset, findings
     let path = reader.get("dataset-path");
     match (source, path) {
         (Source::Random, Some(path)) => {
-            findings.note(path, "a `random` dataset has no file; `dataset-path` is left out")
+            findings.note(path, "a `random` dataset has no file; `dataset-path` is left out");
         }
         (Source::Custom, None) => {
-            findings.error(reader.node, "a `custom` dataset needs `dataset-path` or `dataset-path-inline`")
+            findings.error(reader.node, "a `custom` dataset needs `dataset-path` or `dataset-path-inline`");
         }
         (Source::Vbench | Source::Trace, None) => {
             let message = "the script would download the data of this dataset; give `path`, or `url` and `allow_download`, in the scenario";

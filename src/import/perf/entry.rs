@@ -81,7 +81,7 @@ pub(super) fn read<'a>(case: &Case<'a>, node: &Node<'a>, findings: &mut Findings
         node: node.clone(),
         setting,
         steps: steps?,
-        name: reader.get("name").and_then(|name| name.text()).map(str::to_owned),
+        name: reader.get("name").and_then(Node::text).map(str::to_owned),
         dataset,
         rows,
         allow_unknown,
@@ -175,24 +175,17 @@ impl<'a> Reader<'_, 'a> {
 
     fn default_api(&self, task: Task, findings: &mut Findings) -> Api {
         let (runner, script) = default_apis(task);
-        match runner {
-            Some(api) => {
-                if api != script {
-                    let message = format!(
-                        "no endpoint is named: the runner sends `{task}` to `{api}`, the script alone to `{script}`; the scenario says `{api}`"
-                    );
-                    findings.note(self.node, message);
-                }
-                api
-            }
-            None => {
-                let message = format!(
-                    "no endpoint is named and the runner has none for `{task}`; the scenario says `{script}`, as the script does"
-                );
-                findings.note(self.node, message);
-                script
-            }
-        }
+        let message = match runner {
+            Some(api) if api == script => return api,
+            Some(api) => format!(
+                "no endpoint is named: the runner sends `{task}` to `{api}`, the script alone to `{script}`; the scenario says `{api}`"
+            ),
+            None => format!(
+                "no endpoint is named and the runner has none for `{task}`; the scenario says `{script}`, as the script does"
+            ),
+        };
+        findings.note(self.node, message);
+        runner.unwrap_or(script)
     }
 
     fn bot_task(&self, api: Api, findings: &mut Findings) -> Option<String> {

@@ -36,11 +36,12 @@ pub(super) fn read(key: &str, block: &Node<'_>, findings: &mut Findings) -> Opti
                 Value::Array(rows) => rows.iter().collect(),
                 row => vec![row],
             };
+            let lines: Vec<String> = rows.iter().map(ToString::to_string).collect();
             if rows.is_empty() {
                 findings.error(&content, format!("`{key}` has no rows"));
                 return None;
             }
-            Some(InlineFile { extension: "jsonl", text: rows.iter().map(|row| format!("{row}\n")).collect() })
+            Some(InlineFile { extension: "jsonl", text: lines.join("\n") + "\n" })
         }
         found => {
             let at = block.get("type").unwrap_or_else(|| block.clone());

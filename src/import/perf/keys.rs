@@ -1,6 +1,7 @@
 //! The keys of a perf JSON as the runner knows them, and the spellings it would trip over.
 
 use indexmap::IndexMap;
+use serde_json::Value;
 
 use super::super::document::{Findings, Node};
 use crate::diagnostic::nearest;
@@ -63,7 +64,7 @@ pub(super) fn hyphenated<'a>(table: &Node<'a>, reader: &str, findings: &mut Find
     let mut spelled: IndexMap<String, String> = IndexMap::new();
     for (key, node) in table.entries() {
         let plain = if key == "eval_phase" { key.to_owned() } else { key.replace('_', "-") };
-        if plain != key && !table.value.get(&plain).is_some_and(|value| !value.is_null()) {
+        if plain != key && table.value.get(&plain).is_none_or(Value::is_null) {
             findings.note(
                 &node,
                 format!("`{key}` is written with underscores; {reader} knows `{plain}`, so it is read as that"),

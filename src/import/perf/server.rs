@@ -49,20 +49,16 @@ pub(super) fn read(case: &Case<'_>, findings: &mut Findings) -> Server {
             continue;
         }
         let spec = DEGREES.iter().find(|spec| spec.flag == key || spec.aliases.contains(&key.as_str()));
-        match spec.and_then(|spec| Some((spec, degree(spec, node.value)?))) {
-            Some((spec, value)) => {
-                let (key, value) = (key, value);
-                if let Some((earlier, other)) = degrees.insert(spec.key, (key.clone(), value.clone())) {
-                    let what =
-                        if other == value { "with the same value" } else { "with another value; the later one counts" };
-                    findings.note(&node, format!("`{key}` and `{earlier}` set the same degree, {what}"));
-                }
+        if let Some((spec, value)) = spec.and_then(|spec| Some((spec, degree(spec, node.value)?))) {
+            if let Some((earlier, other)) = degrees.insert(spec.key, (key.clone(), value.clone())) {
+                let what =
+                    if other == value { "with the same value" } else { "with another value; the later one counts" };
+                findings.note(&node, format!("`{key}` and `{earlier}` set the same degree, {what}"));
             }
-            None => {
-                server.profiled |= key == PROFILER && node.value == &Value::Bool(true);
-                if let Some(value) = argument(&key, &node, findings) {
-                    server.serve_args.insert(key, value);
-                }
+        } else {
+            server.profiled |= key == PROFILER && node.value == &Value::Bool(true);
+            if let Some(value) = argument(&key, &node, findings) {
+                server.serve_args.insert(key, value);
             }
         }
     }
@@ -136,9 +132,7 @@ fn set(parallel: &mut Parallel, key: &str, value: &Value) {
 /// The cards of the marks, else `num-gpus`; nothing when the degrees say the same.
 fn gpus(case: &Case<'_>, server: &Server, findings: &mut Findings) -> Option<u32> {
     let degrees = DEGREES.iter().filter(|spec| spec.multiplies_gpus);
-    let product: u32 = degrees
-        .filter_map(|spec| server.parallel.degree(spec.key))
-        .fold(1, |product, degree| product.saturating_mul(degree));
+    let product: u32 = degrees.filter_map(|spec| server.parallel.degree(spec.key)).fold(1, u32::saturating_mul);
     let flag = server.serve_args.get("num-gpus").and_then(Value::as_u64).and_then(|gpus| u32::try_from(gpus).ok());
     if let (Some(cards), Some(flag)) = (case.marks.cards, flag)
         && cards != flag

@@ -76,17 +76,13 @@ fn list<T>(node: &Node<'_>, right: &str, read: impl Fn(&Value) -> Option<T>, fin
     }
     let mut found = Vec::new();
     for (position, value) in values.into_iter().enumerate() {
-        match read(value) {
-            Some(value) => found.push(value),
-            None => {
-                let shown = if matches!(value, Value::Array(_) | Value::Object(_)) {
-                    kind(value).to_owned()
-                } else {
-                    format!("`{value}`")
-                };
-                findings.error(node, format!("value {} must be {right}, not {shown}", position + 1));
-            }
+        if let Some(value) = read(value) {
+            found.push(value);
+            continue;
         }
+        let is_plain = !matches!(value, Value::Array(_) | Value::Object(_));
+        let shown = if is_plain { format!("`{value}`") } else { kind(value).to_owned() };
+        findings.error(node, format!("value {} must be {right}, not {shown}", position + 1));
     }
     found
 }
@@ -108,7 +104,9 @@ mod tests {
     use super::super::keys;
     use super::*;
 
-    fn swept(text: &str) -> (Option<Vec<(String, u32, u64)>>, Findings) {
+    type Shown = (String, u32, u64);
+
+    fn swept(text: &str) -> (Option<Vec<Shown>>, Findings) {
         let mut findings = Findings::default();
         let document = Document::parse("x.json", text, &mut findings).unwrap();
         let entry = keys::hyphenated(&document.root(), "the script", &mut findings);
@@ -117,7 +115,7 @@ mod tests {
         (steps.map(|steps| steps.into_iter().map(shown).collect()), findings)
     }
 
-    fn inf(cap: u32, requests: u64) -> (String, u32, u64) {
+    fn inf(cap: u32, requests: u64) -> Shown {
         ("inf".into(), cap, requests)
     }
 

@@ -24,20 +24,17 @@ pub(super) fn gate<'e, 'a: 'e>(
         super::baseline::METRICS.iter().map(|(_, name)| *name).filter(|name| everywhere(name)).collect();
     let mut metrics: IndexMap<String, GateMetric> = IndexMap::new();
     for node in entries.filter_map(|entry| entry.tolerance.as_ref()) {
-        let wanted: Vec<(Option<&'static str>, Option<f64>, &str)> = match node.value {
-            Value::Object(table) => {
+        let all = |share: f64| known.iter().map(|name| (Some(*name), Some(share), *name)).collect();
+        let wanted: Vec<(Option<&'static str>, Option<f64>, &str)> = match (node.value, share(node.value)) {
+            (Value::Object(table), _) => {
                 table.iter().map(|(key, value)| (metric(key), share(value), key.as_str())).collect()
             }
-            value => match share(value) {
-                Some(share) => known.iter().map(|name| (Some(*name), Some(share), *name)).collect(),
-                None => {
-                    findings.note(
-                        node,
-                        format!("a tolerance is a share of at least 0, not {}; it is left out", kind(value)),
-                    );
-                    continue;
-                }
-            },
+            (_, Some(share)) => all(share),
+            (value, None) => {
+                let message = format!("a tolerance is a share of at least 0, not {}; it is left out", kind(value));
+                findings.note(node, message);
+                continue;
+            }
         };
         for (name, share, written) in wanted {
             let (Some(name), Some(share)) = (name, share) else {

@@ -77,7 +77,7 @@ fn censored_and_invalid_runs_never_compare() {
     assert_eq!(verdict.verdict, VerdictKind::NotComparable);
     assert!(verdict.runs[0].reason.as_deref().unwrap().contains("1 of 10 requests were cut"));
     let mut point = measured(LATENCY, &[10.0]);
-    point.repeats = vec![summary(json!({ "latency_s": { "mean": 10.0 }, "validity": "invalid" }))];
+    point.repeats = vec![summary(&json!({ "latency_s": { "mean": 10.0 }, "validity": "invalid" }))];
     assert_eq!(against(&point, known, &[]).verdict, VerdictKind::NotComparable);
     assert!(BaselineEntry::of(&point).is_err(), "nor can they be a baseline");
 }
@@ -101,7 +101,7 @@ fn a_percentile_of_too_few_requests_is_no_baseline() {
         let mut point = measured("latency_s.p99", &[10.0]);
         let n = if supported { 299 } else { 10 };
         let p99 = json!({ "n": n, "supported": supported, "low": null, "high": null });
-        point.repeats = vec![summary(json!({ "latency_s": { "p99": 10.0 }, "percentiles": { "p99": p99 } }))];
+        point.repeats = vec![summary(&json!({ "latency_s": { "p99": 10.0 }, "percentiles": { "p99": p99 } }))];
         BaselineEntry::of(&point).unwrap().metrics
     };
     assert!(percentiles(true).contains_key("latency_s.p99"));

@@ -17,7 +17,7 @@ use omni_bench::summarize::Summary;
 use serde_json::{Value, json};
 
 /// A summary with these numbers over those of a run of 10 successes.
-fn summary(numbers: Value) -> Summary {
+fn summary(numbers: &Value) -> Summary {
     let mut all = json!({
         "id": "v/A/c1", "key": "k", "workload_key": "w", "config_key": "c", "variant": "v", "dataset": "A",
         "max_concurrency": 1, "request_rate": "inf", "repeat": 1, "gpus": 1, "simulated": false, "speed": 1.0,
@@ -59,7 +59,7 @@ fn measured(name: &str, values: &[f64]) -> Measured {
         hardware: Some("NVIDIA H100 80GB HBM3".into()),
         simulated: false,
         facts: IndexMap::new(),
-        repeats: values.iter().map(|value| summary(number(name, *value))).collect(),
+        repeats: values.iter().map(|value| summary(&number(name, *value))).collect(),
         fault: None,
     }
 }
