@@ -123,8 +123,8 @@ fn pairs<'a>(a: &'a Arm, b: &'a Arm) -> (Vec<(&'a Point, &'a Point)>, Vec<String
         let found = free
             .iter()
             .position(|other| same_work(other) && same_place(other))
-            .or_else(|| free.iter().position(|other| same_work(other)))
-            .or_else(|| free.iter().position(|other| same_place(other)));
+            .or_else(|| free.iter().position(same_work))
+            .or_else(|| free.iter().position(same_place));
         match found {
             Some(place) => pairs.push((point, free.remove(place))),
             None => alone.push(format!("{} ({})", point.id, a.name)),
@@ -341,7 +341,10 @@ fn doubts(pairs: &[(&Point, &Point)]) -> Vec<String> {
     }
     if !suspects.is_empty() {
         let ids: Vec<&str> = suspects.into_iter().collect();
-        notes.push(format!("numbers in doubt, as their own reports say: {}", ids.join(", ")));
+        let more = ids.len().saturating_sub(2);
+        let named: Vec<&str> = ids.into_iter().take(2).collect();
+        let others = if more > 0 { format!(" and {more} more") } else { String::new() };
+        notes.push(format!("numbers in doubt, as their own reports say: {}{others}", named.join(", ")));
     }
     let speeds = |of: &dyn Fn(&(&Point, &Point)) -> Option<f64>| pairs.iter().filter_map(of).fold(0.0, f64::max);
     let (a, b) = (speeds(&|(a, _)| speed(a)), speeds(&|(_, b)| speed(b)));

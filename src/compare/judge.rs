@@ -34,11 +34,10 @@ impl Floors {
 /// What clocks and counters cannot tell apart, in the unit of the metric.
 const fn absolute_floor(unit: Unit) -> f64 {
     match unit {
-        // a millisecond: the client's own timers
-        Unit::Seconds => 1e-3,
+        // of seconds a millisecond, because the client's own timers are no better
+        Unit::Seconds | Unit::Fraction | Unit::Ratio => 1e-3,
         Unit::Milliseconds => 0.1,
         Unit::Megabytes => 1.0,
-        Unit::Fraction | Unit::Ratio => 1e-3,
         Unit::PerSecond | Unit::PerHourPerGpu | Unit::Count | Unit::Pixels => 0.0,
     }
 }
@@ -72,22 +71,25 @@ impl Family<'_> {
                 Some((metric, measure(&a, &b, self.design)?, supported))
             })
             .collect();
+        // what cannot be a finding is no test that the others must pay for
+        let test = |measured: &Measured, supported: bool| measured.p.filter(|_| supported && !measured.is_constant());
         let tests: Vec<Option<f64>> =
-            measured.iter().map(|(_, measured, supported)| measured.p.filter(|_| *supported)).collect();
+            measured.iter().map(|(_, measured, supported)| test(measured, *supported)).collect();
         let adjusted = holm(&tests);
         measured
             .into_iter()
             .zip(adjusted)
-            .map(|((metric, measured, supported), p_adjusted)| self.judge(metric, measured, supported, p_adjusted))
+            .map(|((metric, measured, supported), p_adjusted)| self.judge(metric, &measured, supported, p_adjusted))
             .collect()
     }
 
-    fn judge(&self, metric: &Metric, measured: Measured, supported: bool, p_adjusted: Option<f64>) -> MetricChange {
+    fn judge(&self, metric: &Metric, measured: &Measured, supported: bool, p_adjusted: Option<f64>) -> MetricChange {
         let [baseline, candidate] = measured.values;
         let difference = candidate - baseline;
         let poll_bounds = self.poll_bounds(metric, measured.values);
         let [baseline_spread, candidate_spread] = measured.repeats.each_ref().map(|values| band(values));
-        let doubt = self.doubt(metric, &measured, supported, p_adjusted, poll_bounds);
+        let doubt = self.doubt(metric, measured, supported, p_adjusted, poll_bounds);
+        let constant = measured.is_constant();
         let interval = measured.interval.filter(|_| supported);
         MetricChange {
             metric: metric.name.clone(),
@@ -104,9 +106,9 @@ impl Family<'_> {
             doubt,
             low: interval.map(|[low, _]| low),
             high: interval.map(|[_, high]| high),
-            p: measured.p.filter(|_| supported),
+            p: measured.p.filter(|_| supported && !constant),
             p_adjusted,
-            rank: measured.rank.filter(|_| supported),
+            rank: measured.rank.filter(|_| supported && !constant),
             basis: if supported { measured.basis } else { Basis::None },
             poll_bounds,
             note: metric
@@ -127,6 +129,9 @@ impl Family<'_> {
         let [baseline, candidate] = measured.values;
         let repeats = self.baseline.len().min(self.candidate.len());
         let holds_none = |[low, high]: [f64; 2]| low > 0.0 || high < 0.0;
+        if measured.is_constant() {
+            return Some(Doubt::NoDifference);
+        }
         if !supported {
             return Some(Doubt::TooFewRequests);
         }

@@ -80,6 +80,15 @@ pub(crate) struct Measured {
     pub(crate) basis: Basis,
 }
 
+impl Measured {
+    /// Whether all repeats of both arms have one value, as the memory of a pool of fixed size.
+    pub(crate) fn is_constant(&self) -> bool {
+        let mut values = self.repeats.iter().flatten();
+        let first = values.next().copied().unwrap_or_default();
+        values.all(|value| (value - first).abs() <= 0.0)
+    }
+}
+
 /// Measures the difference; `None` when an arm has no runs.
 pub(crate) fn measure(a: &[Series], b: &[Series], design: Design) -> Option<Measured> {
     let repeats = [a, b].map(|arm| arm.iter().map(Series::value).collect::<Vec<f64>>());

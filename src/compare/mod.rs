@@ -10,6 +10,8 @@ mod comparison;
 mod detectable;
 mod false_alarms;
 mod fingerprint;
+#[cfg(test)]
+mod fixture_tests;
 mod holm;
 mod judge;
 mod levels;

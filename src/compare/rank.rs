@@ -65,20 +65,20 @@ pub fn signed_rank(differences: &[f64]) -> RankTest {
 /// Stochastically Larger than the Other" (1947). Exact up to 20 observations per arm without ties,
 /// else by the normal approximation with corrections for ties and continuity.
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> RankTest {
-    let (n, m) = (real(a.len()), real(b.len()));
+    let [size_a, size_b] = [a, b].map(|arm| real(arm.len()));
     let both: Vec<f64> = a.iter().chain(b).copied().collect();
     let ranked = Ranked::of(&both);
     let first: f64 = ranked.ranks.iter().take(a.len()).sum();
-    let u = first - n * (n + 1.0) / 2.0;
+    let statistic = first - size_a * (size_a + 1.0) / 2.0;
     let exact = a.len().max(b.len()) <= EXACT_PER_ARM && ranked.ties <= 0.0;
     let p = if a.is_empty() || b.is_empty() {
         1.0
     } else if exact {
-        two_sided(&u_ways(a.len(), b.len()), u)
+        two_sided(&u_ways(a.len(), b.len()), statistic)
     } else {
-        let total = n + m;
-        let variance = n * m / 12.0 * ((total + 1.0) - ranked.ties / (total * (total - 1.0)));
-        approximate((u - n * m / 2.0).abs(), variance)
+        let (pairs, total) = (size_a * size_b, size_a + size_b);
+        let variance = pairs / 12.0 * ((total + 1.0) - ranked.ties / (total * (total - 1.0)));
+        approximate((statistic - pairs / 2.0).abs(), variance)
     };
     let least_p = (2.0 / choose(both.len(), a.len())).min(1.0);
     RankTest { test: RankTestName::MannWhitney, n: both.len() as u64, p, least_p, exact }
@@ -101,7 +101,8 @@ struct Ranked {
 
 impl Ranked {
     fn of(values: &[f64]) -> Self {
-        let mut sorted: Vec<(f64, usize)> = values.iter().copied().zip(0..).collect();
+        // −0 is 0
+        let mut sorted: Vec<(f64, usize)> = values.iter().map(|value| value + 0.0).zip(0..).collect();
         sorted.sort_by(|left, right| left.0.total_cmp(&right.0));
         let mut placed: Vec<(usize, f64)> = Vec::with_capacity(values.len());
         let mut ties = 0.0;

@@ -133,6 +133,8 @@ impl Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Doubt {
+    /// Every repeat of both arms has the same value.
+    NoDifference,
     /// One repeat per arm cannot show how much runs of the same server differ.
     OneRepeat,
     /// The repeats of the two arms overlap.
@@ -153,6 +155,7 @@ impl Doubt {
     /// In words.
     pub const fn text(self) -> &'static str {
         match self {
+            Self::NoDifference => "no difference",
             Self::OneRepeat => "one repeat: no claim",
             Self::WithinNoise => "within noise",
             Self::Chance => "may be chance",

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::number::{ABSENT, fixed};
 use super::sections::{self, Section};
 use super::table::{Align, Cell, Column, Table};
-use super::text::counted;
+use super::text::{counted, distinct};
 use crate::catalog::Unit;
 use crate::compare::{
     AlarmRate, Basis, Comparison, DifferenceKind, Geomean, KeyDifference, Level, MetricChange, PointComparison,
@@ -71,8 +71,8 @@ fn differences(differences: &[KeyDifference]) -> Vec<Section> {
             .map(|difference| {
                 vec![
                     difference.key.as_str().into(),
-                    shown(&difference.baseline).into(),
-                    shown(&difference.candidate).into(),
+                    shown(&difference.key, &difference.baseline).into(),
+                    shown(&difference.key, &difference.candidate).into(),
                     few(&difference.ids).into(),
                 ]
             })
@@ -90,8 +90,10 @@ fn differences(differences: &[KeyDifference]) -> Vec<Section> {
     .collect()
 }
 
-pub(super) fn shown(value: &Json) -> String {
+pub(super) fn shown(key: &str, value: &Json) -> String {
     match value {
+        // what a layout leaves out is off
+        Json::Null if key.starts_with("parallel.") || key.starts_with("serve_args.") => "not set".to_owned(),
         Json::Null => "unknown".to_owned(),
         Json::String(text) => text.clone(),
         other => other.to_string(),
@@ -111,10 +113,11 @@ fn point(run: &PointComparison) -> Vec<Section> {
         if repeats == others { counted(repeats, "repeat") } else { format!("{repeats} and {others} repeats") };
     let pairing = if run.paired { "paired by index" } else { "not paired" };
     let size = format!("{repeats}, {} and {} requests, {pairing}", run.requests[0], run.requests[1]);
+    let mut lines = vec![size, run.order.text.clone()];
+    lines.extend(rank_tests(&run.metrics));
     let title =
         if run.id == run.candidate_id { run.id.clone() } else { format!("{} → {}", run.id, run.candidate_id) };
-    let mut sections =
-        vec![Section { title: title.clone(), lines: vec![size, run.order.text.clone()], table: changes(&run.metrics) }];
+    let mut sections = vec![Section { title: title.clone(), lines, table: changes(&run.metrics) }];
     for (class, metrics) in &run.classes {
         let table = changes(metrics);
         sections.push(Section { title: format!("{title}, class {class}"), lines: Vec::new(), table });
@@ -124,6 +127,18 @@ fn point(run: &PointComparison) -> Vec<Section> {
         sections.push(Section { title, lines: Vec::new(), table: changes(&run.stages) });
     }
     sections
+}
+
+/// Which rank tests the column holds, in words.
+fn rank_tests(metrics: &[MetricChange]) -> Option<String> {
+    let name = |test: RankTestName| match test {
+        RankTestName::WilcoxonSignedRank => "Wilcoxon's signed-rank test",
+        RankTestName::MannWhitney => "the Mann–Whitney test",
+    };
+    let names = distinct(metrics.iter().filter_map(|metric| Some(name(metric.rank?.test).to_owned())));
+    (!names.is_empty()).then(|| {
+        format!("rank p: {}, of requests or batches within these runs, for tails of repeats", names.join(" and "))
+    })
 }
 
 /// A row per metric.
@@ -152,14 +167,6 @@ fn changes(metrics: &[MetricChange]) -> Table {
             let text = format!("jobs ended between two polls: the change lies from {} to {}", share(low), share(high));
             name.marks.push(table.note(text));
         }
-        let mut rank = Cell::from(metric.rank.map_or_else(|| ABSENT.to_owned(), |rank| p(rank.p)));
-        if let Some(test) = metric.rank {
-            let test = match test.test {
-                RankTestName::WilcoxonSignedRank => "Wilcoxon's signed-rank test",
-                RankTestName::MannWhitney => "the Mann–Whitney test",
-            };
-            rank.marks.push(table.note(format!("{test} of requests, batches or, for tails, repeats")));
-        }
         let row = vec![
             name,
             values(metric.baseline, metric.baseline_spread, metric.unit).into(),
@@ -168,7 +175,7 @@ fn changes(metrics: &[MetricChange]) -> Table {
             change(metric).into(),
             interval(metric).into(),
             metric.p_adjusted.map_or_else(|| ABSENT.to_owned(), p).into(),
-            rank,
+            metric.rank.map_or_else(|| ABSENT.to_owned(), |rank| p(rank.p)).into(),
             verdict(metric).into(),
         ];
         table.rows.push(row);

@@ -70,7 +70,7 @@ fn run(run: &RunVerdict) -> Vec<String> {
     }
     for difference in &run.differences {
         let allowed = if difference.allowed { "allowed to differ" } else { "differs" };
-        let (theirs, ours) = (shown(&difference.baseline), shown(&difference.value));
+        let (theirs, ours) = (shown(&difference.key, &difference.baseline), shown(&difference.key, &difference.value));
         lines.push(format!("{}: `{}` {allowed}: {theirs} in the baseline, {ours} here", run.id, difference.key));
     }
     lines.extend(run.notes.iter().map(|note| format!("{}: {note}", run.id)));

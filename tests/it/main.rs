@@ -1,6 +1,7 @@
 //! The one integration-test binary: a module per area, one support module for all.
 
 mod campaign;
+mod compare;
 mod docs;
 mod endpoint;
 mod execute;

@@ -204,8 +204,13 @@ fn fingerprint(stored: &Stored, run: &RunPlan, runs: &[&RunPlan], repeats: &[Rep
     fact("server.version", of_manifests(&|manifest| version(manifest)));
     let mut configuration: IndexMap<String, Value> = IndexMap::new();
     if let Some(variant) = variant {
-        configuration.insert("parallel".to_owned(), value(&variant.parallel));
-        configuration.insert("serve_args".to_owned(), value(&variant.serve_args));
+        for (key, part) in [("parallel", value(&variant.parallel)), ("serve_args", value(&variant.serve_args))] {
+            // an argument or switch that is off makes no flag
+            let is_on = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
+            let Value::Object(map) = part else { continue };
+            let set = map.into_iter().filter(|(_, value)| is_on(value));
+            configuration.extend(set.map(|(name, value)| (format!("{key}.{name}"), value)));
+        }
     }
     configuration.insert("gpus".to_owned(), json!(run.gpus));
     Fingerprint { conditions, configuration }
