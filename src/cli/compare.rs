@@ -1,4 +1,4 @@
-//! `compare`, `baseline` and `gate`.
+//! `compare`.
 
 use std::path::PathBuf;
 
@@ -43,11 +43,3 @@ pub enum CompareFormat {
     /// A part of an HTML page.
     Html,
 }
-
-/// Arguments of `baseline`.
-#[derive(Debug, Clone, Args)]
-pub struct BaselineArgs {}
-
-/// Arguments of `gate`.
-#[derive(Debug, Clone, Args)]
-pub struct GateArgs {}

@@ -3,6 +3,7 @@
 mod bench;
 mod compare;
 mod convert;
+mod gate;
 mod history;
 mod report;
 
@@ -11,8 +12,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchDataset};
-pub use compare::{BaselineArgs, CompareArgs, CompareFormat, GateArgs};
-pub use convert::{ExportArgs, ImportArgs};
+pub use compare::{CompareArgs, CompareFormat};
+pub use convert::{ExportArgs, ExportKind, ImportArgs, ImportKind};
+pub use gate::{BaselineArgs, GateArgs, GateFormat};
 pub use history::{
     HistoryAction, HistoryAddArgs, HistoryAllowance, HistoryArgs, HistoryFile, HistoryFormat, HistorySelection,
     HistoryTrendArgs,
@@ -224,6 +226,10 @@ pub enum SchemaName {
     Folders,
     /// `history trend --format json`.
     Trend,
+    /// A baseline file.
+    Baseline,
+    /// What `gate --format json` prints.
+    Verdict,
     /// What `compare --format json` prints.
     Comparison,
 }

@@ -11,6 +11,7 @@ use crate::workload::{self, Class, Data, Dataset};
 
 use super::estimate::Estimator;
 use super::fetch;
+use super::gate::rules;
 use super::load::load;
 use super::{Ui, dashboard};
 
@@ -40,8 +41,7 @@ pub(super) fn prepare_loaded(loaded: Loaded, wanted: &PlanningArgs, consent: boo
         Exit::Usage
     };
     let hosting = hosting(wanted, &loaded.scenario);
-    let mut elsewhere = dashboard::problems(&loaded.scenario);
-    elsewhere.extend(simulator_problem(&loaded.scenario));
+    let elsewhere = problems_of_others(&loaded.scenario);
     let sources = fetch::fetch(&loaded.scenario, consent, ui);
     let data = workload::load(&loaded.scenario, &sources).map_err(|mut problems| {
         // the scenario's other problems do not depend on the data
@@ -86,6 +86,13 @@ fn hosting(wanted: &PlanningArgs, scenario: &Scenario) -> Hosting {
     } else {
         Hosting::Given
     }
+}
+
+/// What only other stages can tell, not the plan.
+fn problems_of_others(scenario: &Scenario) -> Vec<Problem> {
+    let gate = scenario.gate.as_ref().and_then(|gate| rules(gate, None).err());
+    let dashboard = dashboard::problems(scenario);
+    gate.unwrap_or_default().into_iter().chain(dashboard).chain(simulator_problem(scenario)).collect()
 }
 
 /// The simulator's cost models are known to the simulator alone, not to the plan.

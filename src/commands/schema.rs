@@ -6,6 +6,7 @@ use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
 use crate::compare::Comparison;
 use crate::exit::Exit;
+use crate::gate::{Baseline, Verdict};
 use crate::history::Trend;
 use crate::record::Record;
 use crate::report::{FoldersJson, TableJson};
@@ -20,6 +21,8 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Table => schema_for!(TableJson),
         SchemaName::Folders => schema_for!(FoldersJson<'_>),
         SchemaName::Trend => schema_for!(Trend),
+        SchemaName::Baseline => schema_for!(Baseline),
+        SchemaName::Verdict => schema_for!(Verdict),
         SchemaName::Comparison => schema_for!(Comparison),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))

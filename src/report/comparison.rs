@@ -90,7 +90,7 @@ fn differences(differences: &[KeyDifference]) -> Vec<Section> {
     .collect()
 }
 
-fn shown(key: &str, value: &Json) -> String {
+pub(super) fn shown(key: &str, value: &Json) -> String {
     match value {
         // what a layout leaves out is off
         Json::Null if key.starts_with("parallel.") || key.starts_with("serve_args.") => "not set".to_owned(),
@@ -214,7 +214,7 @@ fn values(mean: f64, spread: Option<[f64; 2]>, unit: Unit) -> String {
     }
 }
 
-const fn places(unit: Unit) -> usize {
+pub(super) const fn places(unit: Unit) -> usize {
     match unit {
         Unit::Seconds | Unit::PerSecond | Unit::Fraction | Unit::Ratio => 4,
         Unit::Milliseconds | Unit::PerHourPerGpu => 1,
@@ -222,7 +222,7 @@ const fn places(unit: Unit) -> usize {
     }
 }
 
-const fn unit(unit: Unit) -> &'static str {
+pub(super) const fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => " (s)",
         Unit::Milliseconds => " (ms)",
@@ -239,7 +239,7 @@ fn signed(value: f64, places: usize) -> String {
 }
 
 /// A relative change as people say it: two decimals below 10 %, else one.
-fn share(change: f64) -> String {
+pub(super) fn share(change: f64) -> String {
     let percent = 100.0 * change;
     format!("{} %", signed(percent, if percent.abs() < 9.995 { 2 } else { 1 }))
 }

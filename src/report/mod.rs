@@ -10,6 +10,7 @@ mod escape;
 mod figures;
 mod html;
 mod json;
+mod junit;
 mod markdown;
 mod number;
 mod official;
@@ -21,6 +22,7 @@ mod source;
 mod table;
 mod terminal;
 mod text;
+mod verdict;
 mod whole;
 mod work;
 
@@ -33,6 +35,7 @@ pub use comparison::{
     comparison_html, comparison_markdown, comparison_terminal, self_test_html, self_test_markdown, self_test_terminal,
 };
 pub use html::{HtmlError, HtmlInput, html};
+pub use junit::verdict_junit;
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
@@ -42,6 +45,7 @@ pub(crate) use query::{Query, Wanted, chosen, tabulate};
 pub(crate) use source::Source;
 pub(crate) use table::Table;
 pub use terminal::terminal;
+pub use verdict::{verdict_markdown, verdict_terminal};
 pub(crate) use whole::{
     FoldersJson, TableJson, Titled, everything_csv, everything_json, everything_markdown, everything_terminal, nothing,
 };

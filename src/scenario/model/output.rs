@@ -31,9 +31,9 @@ pub struct Compare {
 pub struct Gate {
     /// Baseline file, relative to this file.
     pub baseline: Option<String>,
-    /// Tolerance per metric.
+    /// Tolerance per metric; only these are compared. Default: the usual ones that the baseline has, at 0.1.
     pub metrics: IndexMap<String, GateMetric>,
-    /// Absolute limits per metric, like `"latency_s.p99" = "36s"`.
+    /// Worst value per metric, without a baseline, like `"latency_s.p99" = "36s"`.
     pub limits: IndexMap<String, Limit>,
 }
 
@@ -41,9 +41,9 @@ pub struct Gate {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GateMetric {
-    /// Relative change for the worse that still passes.
+    /// Relative change for the worse that still passes. Default 0.1, or 0 beside an `absolute`.
     pub tolerance: Option<f64>,
-    /// Absolute change for the worse that still passes.
+    /// Absolute change for the worse that still passes, in the metric's unit; a run fails beyond both. Default 0.
     pub absolute: Option<f64>,
 }
 
