@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchDataset};
-pub use compare::{BaselineArgs, CompareArgs, GateArgs};
+pub use compare::{BaselineArgs, CompareArgs, CompareFormat, GateArgs};
 pub use convert::{ExportArgs, ImportArgs};
 pub use history::{
     HistoryAction, HistoryAddArgs, HistoryAllowance, HistoryArgs, HistoryFile, HistoryFormat, HistorySelection,
@@ -139,6 +139,15 @@ pub struct PlanArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = PlanFormat::Table)]
     pub format: PlanFormat,
+    /// Tell how small a difference this plan could show.
+    #[arg(long)]
+    pub detectable: bool,
+    /// Earlier results that tell how much runs scatter [default: the simulator's noise].
+    #[arg(long, requires = "detectable", value_name = "RESULTS")]
+    pub from: Option<PathBuf>,
+    /// A change that should be seen, like `5%`: how many requests or repeats it takes.
+    #[arg(long, requires = "detectable", value_name = "CHANGE")]
+    pub effect: Option<String>,
 }
 
 /// Output formats of `plan`.
@@ -215,6 +224,8 @@ pub enum SchemaName {
     Folders,
     /// `history trend --format json`.
     Trend,
+    /// What `compare --format json` prints.
+    Comparison,
 }
 
 /// Arguments of `simulate`.

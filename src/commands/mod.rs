@@ -5,6 +5,7 @@ mod bench;
 mod compare;
 mod completions;
 mod dashboard;
+mod detectable;
 mod estimate;
 mod explain;
 mod export;

@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
 use super::Ui;
+use super::detectable::{self, Designs};
 use super::planning::{Planned, prepare};
 use crate::cli::{PlanArgs, PlanFormat};
 use crate::exit::Exit;
@@ -19,9 +20,19 @@ pub(super) fn run(args: &PlanArgs, ui: Ui) -> Exit {
     for note in cut_short(&plan) {
         ui.note(&note);
     }
+    let designs = match args.detectable.then(|| detectable::designs(args, &plan)).transpose() {
+        Ok(designs) => designs,
+        Err(failure) => {
+            ui.error(&failure.message);
+            return failure.exit;
+        }
+    };
     let text = match args.format {
-        PlanFormat::Table => table(&plan),
-        PlanFormat::Json => match json(&plan) {
+        PlanFormat::Table => {
+            let designs = designs.map(|designs| format!("\n{}", detectable::text(&designs)));
+            format!("{}{}", table(&plan), designs.unwrap_or_default())
+        }
+        PlanFormat::Json => match json(&plan, designs) {
             Ok(text) => text,
             Err(error) => {
                 ui.error(&format!("the plan cannot be written as JSON: {error}"));
@@ -41,6 +52,8 @@ struct PlanOutput<'a> {
     starts: u32,
     runs: Vec<RunOutput<'a>>,
     datasets: Vec<DatasetOutput<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detectable: Option<Designs>,
 }
 
 #[derive(Serialize)]
@@ -72,7 +85,7 @@ struct RunOutput<'a> {
     estimate_s: Option<f64>,
 }
 
-fn json(plan: &Plan) -> serde_json::Result<String> {
+fn json(plan: &Plan, detectable: Option<Designs>) -> serde_json::Result<String> {
     let runs = plan.runs.iter().map(|run| RunOutput {
         id: &run.id,
         key: &run.key,
@@ -105,6 +118,7 @@ fn json(plan: &Plan) -> serde_json::Result<String> {
         starts: plan.starts,
         runs: runs.collect(),
         datasets: datasets.collect(),
+        detectable,
     };
     serde_json::to_string_pretty(&output).map(|text| text + "\n")
 }

@@ -4,6 +4,7 @@ use schemars::{Schema, schema_for};
 
 use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
+use crate::compare::Comparison;
 use crate::exit::Exit;
 use crate::history::Trend;
 use crate::record::Record;
@@ -19,6 +20,7 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Table => schema_for!(TableJson),
         SchemaName::Folders => schema_for!(FoldersJson<'_>),
         SchemaName::Trend => schema_for!(Trend),
+        SchemaName::Comparison => schema_for!(Comparison),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))
 }

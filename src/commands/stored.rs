@@ -3,7 +3,8 @@
 //! stands with a run comes before `results.json`, so that a run that was killed before the end of the
 //! campaign is there too. Writes nothing.
 
-use std::path::Path;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
 
 use crate::plan::{Plan, RunPlan};
 use crate::record::{ReadError, Record, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json};
@@ -36,22 +37,24 @@ impl Stored {
 pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
     let dir = ResultsDir::resolve(argument)?;
     let plan = dir.read_plan()?;
-    let written = written(&dir)?;
+    let written = Written::of(&dir)?;
     let (mut runs, mut not_run, mut manifests) = (Vec::new(), Vec::new(), Vec::new());
     for run in &plan.runs {
         let folder = dir.run(&run.id);
         let manifest = folder.read_manifest()?;
-        let summary = match read_json::<Summary>(&folder.summary())? {
-            Some(summary) => Some(summary),
-            None => summary_of(&plan, &folder, run)?.or_else(|| {
-                written.as_ref().and_then(|results| results.runs.iter().find(|summary| summary.id == run.id)).cloned()
-            }),
-        };
-        match summary {
-            Some(summary) => runs.push(summary),
-            None => {
-                not_run.push(NotRun { id: run.id.clone(), reason: reason(run, manifest.as_ref(), written.as_ref()) });
-            }
+        let mut summary = read_json::<Summary>(&folder.summary())?;
+        if summary.is_none() {
+            summary = summary_of(&plan, &folder, run)?;
+        }
+        if summary.is_none() {
+            summary =
+                written.results()?.and_then(|results| results.runs.iter().find(|other| other.id == run.id)).cloned();
+        }
+        if let Some(summary) = summary {
+            runs.push(summary);
+        } else {
+            let reason = reason(run, manifest.as_ref(), written.results()?);
+            not_run.push(NotRun { id: run.id.clone(), reason });
         }
         manifests.extend(manifest);
     }
@@ -74,17 +77,38 @@ pub(super) fn summary_of(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<
     Ok(Some(summarize(plan, run, &files)))
 }
 
-/// `results.json`; `None` when the campaign did not get to write it.
-fn written(dir: &ResultsDir) -> Result<Option<Results>, ReadError> {
-    let path = dir.results_json();
-    let wrong = |message: String| ReadError::Json { path: path.clone(), message };
-    let Some(value) = read_json::<serde_json::Value>(&path)? else { return Ok(None) };
-    match value.get("format").and_then(serde_json::Value::as_u64) {
-        Some(format) if format == u64::from(RESULTS_FORMAT) => {}
-        Some(format) => return Err(wrong(format!("format {format} is not known to this version of omni-bench"))),
-        None => return Err(wrong("it has no `format`".to_owned())),
+/// `results.json`, if the campaign got to write it; of a known format, and read whole when it is needed.
+struct Written {
+    path: PathBuf,
+    results: OnceCell<Option<Results>>,
+}
+
+impl Written {
+    fn of(dir: &ResultsDir) -> Result<Self, ReadError> {
+        #[derive(serde::Deserialize)]
+        struct Head {
+            format: Option<u32>,
+        }
+        let written = Self { path: dir.results_json(), results: OnceCell::new() };
+        match read_json::<Head>(&written.path)? {
+            None | Some(Head { format: Some(RESULTS_FORMAT) }) => Ok(written),
+            Some(Head { format }) => {
+                let message = match format {
+                    Some(format) => format!("format {format} is not known to this version of omni-bench"),
+                    None => "it has no `format`".to_owned(),
+                };
+                Err(ReadError::Json { path: written.path, message })
+            }
+        }
     }
-    serde_json::from_value(value).map(Some).map_err(|error| wrong(error.to_string()))
+
+    fn results(&self) -> Result<Option<&Results>, ReadError> {
+        if let Some(results) = self.results.get() {
+            return Ok(results.as_ref());
+        }
+        let results = read_json(&self.path)?;
+        Ok(self.results.get_or_init(|| results).as_ref())
+    }
 }
 
 /// Why a run has no numbers, from whoever knows.

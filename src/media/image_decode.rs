@@ -6,6 +6,7 @@ use std::io::Cursor;
 use image::{DynamicImage, ImageError, ImageReader, Limits};
 
 use super::image_probe::not_an_image;
+use super::pixels::Pixels;
 use super::types::{ImageFormat, ImageInfo, MediaError};
 
 /// Longest side decoded.
@@ -17,6 +18,14 @@ const DECODE_BYTES: u64 = 1 << 30;
 /// pictures that need more than 1 GiB are refused.
 pub fn decode_image(bytes: &[u8]) -> Result<ImageInfo, MediaError> {
     decode(bytes).map(|(info, _)| info).map_err(Undecoded::into_error)
+}
+
+/// The pixels of a PNG, JPEG or WebP as 8-bit RGB, within the limits of [`decode_image`]; transparency
+/// is left out, and what has more bits is rounded.
+pub fn decode_pixels(bytes: &[u8]) -> Result<Pixels, MediaError> {
+    let (info, picture) = decode(bytes).map_err(Undecoded::into_error)?;
+    Pixels::new(info.width, info.height, picture.into_rgb8().into_raw())
+        .ok_or_else(|| MediaError::new("the picture does not have as many pixels as its size"))
 }
 
 /// What decoding a picture whole brings to light.

@@ -12,15 +12,17 @@ mod image_extent;
 mod image_probe;
 mod image_write;
 mod mp4;
+mod pixels;
 mod seeded;
 mod types;
 mod video_probe;
 mod video_write;
 
-pub use image_decode::{Soundness, decode_image, inspect_image};
+pub use image_decode::{Soundness, decode_image, decode_pixels, inspect_image};
 pub use image_extent::check_image;
 pub use image_probe::ImageProbe;
 pub use image_write::write_image;
+pub use pixels::Pixels;
 pub use types::{ImageFormat, ImageInfo, MediaError, VideoInfo};
 pub use video_probe::VideoProbe;
 pub use video_write::{check_video, write_moving_video, write_video};

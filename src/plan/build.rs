@@ -6,7 +6,7 @@ use super::draft::{Draft, draft};
 use super::runs::{Made, Maker, add};
 use super::steps::{Servers, Slot, steps};
 use super::traffic::slo;
-use super::types::{Axis, PLAN_FORMAT, Plan, SloPlan, Step, VariantPlan};
+use super::types::{Axis, ComparePlan, PLAN_FORMAT, Plan, SloPlan, Step, VariantPlan};
 use super::{ids, keys, request_fields};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
@@ -202,7 +202,7 @@ fn assemble(
         Hosting::Simulated { speed } => (true, speed),
         Hosting::Given | Hosting::Launched => (false, 1.0),
     };
-    let compare: Vec<String> = draft
+    let compared: Vec<String> = draft
         .compare
         .iter()
         .filter(|position| uses_variant(**position))
@@ -235,7 +235,14 @@ fn assemble(
         starts,
         slo,
         allow_failures: draft.rules.allow_failures,
-        compare: (baseline_is_there && compare.len() > 1).then_some(compare),
+        compare: (baseline_is_there && compared.len() > 1).then(|| {
+            let written = scenario.compare.as_ref();
+            ComparePlan {
+                variants: compared,
+                effect_floor: written.and_then(|written| written.effect_floor),
+                metrics: written.and_then(|written| written.metrics.clone()),
+            }
+        }),
         page: page(scenario),
     }
 }

@@ -13,10 +13,10 @@ use super::runs::add;
 use super::traffic::{Rules, check_warmup, slo};
 use super::types::{Axis, EndpointPlan, ServerPlan, VariantPlan};
 use super::{endpoint, keys, request_fields, serve, unbuilt};
-use crate::catalog::{Task, is_known_field};
+use crate::catalog::{METRICS, Task, is_known_field, metric};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
-use crate::scenario::model::{Order, Restart, Variant};
+use crate::scenario::model::{Compare, Order, Restart, Variant};
 use crate::units::{SafeName, Span};
 use crate::workload::{Fields, Scope};
 
@@ -232,6 +232,7 @@ fn compare(
     let Some(written) = &scenario.compare else { return Vec::new() };
     let at = KeyPath::from("compare");
     let known: Vec<&str> = names.iter().map(String::as_str).collect();
+    judged_by(written, &at, problems);
     let before = problems.len();
     let mut find = |name: &str, at: &KeyPath| {
         let found = known.iter().position(|known| *known == name);
@@ -271,6 +272,23 @@ fn compare(
         problems.push(Problem::key(at, "there is no other variant to compare with the baseline"));
     }
     group
+}
+
+/// The floor and the metrics of a comparison.
+fn judged_by(written: &Compare, at: &KeyPath, problems: &mut Vec<Problem>) {
+    if let Some(floor) = written.effect_floor.filter(|floor| !(0.0..1.0).contains(floor)) {
+        let message = format!("a relative change from 0 to below 1 is expected, not `{floor}`");
+        problems.push(Problem::value(at.key("effect_floor"), message).hint("0.02 is 2 %"));
+    }
+    for (i, name) in written.metrics.iter().flatten().enumerate() {
+        let is_stage = name
+            .strip_prefix("stage_ms.")
+            .is_some_and(|rest| rest.rsplit_once('.').is_some_and(|(_, last)| matches!(last, "mean" | "p50" | "p99")));
+        if metric(name).is_none() && !is_stage {
+            let names: Vec<&str> = METRICS.iter().map(|spec| spec.name).collect();
+            problems.push(unknown(&at.key("metrics").index(i), "metric", name, &names));
+        }
+    }
 }
 
 /// Checks every table of request fields against the endpoints that will get it.

@@ -23,6 +23,6 @@ pub use build::{Estimate, Hosting, PlanInput, check, plan};
 pub use phases::{Phases, phases};
 pub use serve::serve_flags;
 pub use types::{
-    Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
-    SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,
+    Arrivals, Axis, ComparePlan, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan,
+    SloPlan, SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,
 };

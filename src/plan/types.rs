@@ -66,8 +66,8 @@ pub struct Plan {
     pub slo: Option<SloPlan>,
     /// Failed and censored requests per run that are still fine.
     pub allow_failures: u64,
-    /// Variant that others are compared with, then the others.
-    pub compare: Option<Vec<String>>,
+    /// Which variants are compared, and how.
+    pub compare: Option<ComparePlan>,
     /// File name of the dashboard page (not its folder), when the scenario has one.
     pub page: Option<String>,
 }
@@ -82,6 +82,17 @@ impl Plan {
     pub fn run(&self, id: &str) -> Option<&RunPlan> {
         self.runs.iter().find(|run| run.id == id)
     }
+}
+
+/// Which variants are compared, and how.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ComparePlan {
+    /// The variant that others are compared with, then the others.
+    pub variants: Vec<String>,
+    /// Relative change below which a difference is noise; `None` is the comparison's own.
+    pub effect_floor: Option<f64>,
+    /// Metrics to compare, by their path in `results.json`; `None` is the usual ones.
+    pub metrics: Option<Vec<String>>,
 }
 
 /// An axis of the matrix.

@@ -16,10 +16,6 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
         refuse(!server.verify.is_empty(), "server.verify", "server.verify");
         refuse(server.restart == Some(Restart::OnCrash), "server.restart", "server.restart = \"on_crash\"");
     }
-    if let Some(compare) = &scenario.compare {
-        refuse(compare.effect_floor.is_some(), "compare.effect_floor", "compare.effect_floor");
-        refuse(compare.metrics.is_some(), "compare.metrics", "compare.metrics");
-    }
     refuse(scenario.gate.is_some(), "gate", "gate");
     refuse(!scenario.simulator.faults.is_empty(), "simulator.faults", "simulator.faults");
     refuse(scenario.slurm.is_some(), "slurm", "slurm");

@@ -3,9 +3,12 @@
 
 mod benchmark_json;
 mod caption;
+mod chart;
+mod comparison;
 mod csv;
 mod escape;
 mod figures;
+mod html;
 mod json;
 mod markdown;
 mod number;
@@ -13,6 +16,7 @@ mod official;
 mod openmetrics;
 mod page;
 mod query;
+mod sections;
 mod source;
 mod table;
 mod terminal;
@@ -20,10 +24,15 @@ mod text;
 mod whole;
 mod work;
 
+pub use self::chart::{Chart, ChartError, charts};
 pub use self::csv::csv;
 pub(crate) use self::csv::render as table_csv;
 pub use self::json::json;
 pub use benchmark_json::{Better, github_action_benchmark};
+pub use comparison::{
+    comparison_html, comparison_markdown, comparison_terminal, self_test_html, self_test_markdown, self_test_terminal,
+};
+pub use html::{HtmlError, HtmlInput, html};
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
 pub use page::{MarkerProblem, PageError, PageFacts, page};

@@ -169,10 +169,10 @@ fn whole(rank: f64) -> u64 {
 }
 
 /// `SplitMix64`: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
-struct SplitMix(u64);
+pub(crate) struct SplitMix(pub(crate) u64);
 
 impl SplitMix {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -181,7 +181,7 @@ impl SplitMix {
     }
 
     /// A number below `bound`; the bias of the multiplication is below 2^-50 for any real sample.
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         let scaled = (u128::from(self.next()) * bound as u128) >> 64;
         usize::try_from(scaled).unwrap_or_default()
     }

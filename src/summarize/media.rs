@@ -46,7 +46,7 @@ pub(crate) fn fill(summary: &mut Summary, medium: Medium, successes: &[&Record])
 }
 
 /// Generation time in milliseconds as the server tells it; its latency in disguise does not count.
-fn told_generation_ms(record: &Record) -> Option<f64> {
+pub(crate) fn told_generation_ms(record: &Record) -> Option<f64> {
     record.generation_ms.filter(|ms| *ms > 0.0 && !record.flags.contains(&Flag::RtfFromLatency))
 }
 
@@ -55,7 +55,7 @@ fn generation_times(successes: &[&Record]) -> Option<Mean99> {
 }
 
 /// Time per denoising step: the slowest stage that tells it, else generation time by steps.
-fn denoise_step_ms(record: &Record) -> Option<f64> {
+pub(crate) fn denoise_step_ms(record: &Record) -> Option<f64> {
     let told = record.stage_ms.iter().filter(|(name, ms)| name.ends_with("denoise_step_latency_ms") && **ms > 0.0);
     if let Some(ms) = told.map(|(_, ms)| *ms).reduce(f64::max) {
         return Some(ms);
@@ -94,17 +94,17 @@ fn megapixels(record: &Record) -> Option<f64> {
         .sum()
 }
 
-fn megapixel_steps(record: &Record) -> Option<f64> {
+pub(crate) fn megapixel_steps(record: &Record) -> Option<f64> {
     Some(megapixels(record)? * f64::from(record.asked.num_inference_steps?))
 }
 
-fn frames(record: &Record) -> Option<u64> {
+pub(crate) fn frames(record: &Record) -> Option<u64> {
     record.outputs.iter().map(|output| output_frames(record, output)).sum()
 }
 
 /// Length of a record's clips in seconds: container or reply, else frames over rate, first those
 /// that came back, then those asked for. `None` when nothing tells it.
-fn clip_s(record: &Record) -> Option<f64> {
+pub(crate) fn clip_s(record: &Record) -> Option<f64> {
     record
         .outputs
         .iter()
@@ -124,12 +124,7 @@ fn clip_s(record: &Record) -> Option<f64> {
 fn rtf(successes: &[&Record]) -> Option<Rtf> {
     let mut sources = Vec::new();
     let factors = successes.iter().filter_map(|record| {
-        let (generation_s, source) = match told_generation_ms(record) {
-            Some(ms) if record.flags.contains(&Flag::RtfFromInferenceTime) => (ms / 1e3, "inference_time_s"),
-            Some(ms) => (ms / 1e3, "stage"),
-            None => (seconds(record.latency_us?), "latency"),
-        };
-        let factor = generation_s / clip_s(record)?;
+        let (factor, source) = realtime_factor(record)?;
         if !sources.contains(&source) {
             sources.push(source);
         }
@@ -142,6 +137,16 @@ fn rtf(successes: &[&Record]) -> Option<Rtf> {
     };
     let Mean99 { n, mean, std, p50, p90, p95, p99 } = sample.mean99();
     Some(Rtf { n, mean, std, p50, p90, p95, p99, basis: basis.to_owned() })
+}
+
+/// Generation time over clip length of one request, and where the generation time comes from.
+pub(crate) fn realtime_factor(record: &Record) -> Option<(f64, &'static str)> {
+    let (generation_s, source) = match told_generation_ms(record) {
+        Some(ms) if record.flags.contains(&Flag::RtfFromInferenceTime) => (ms / 1e3, "inference_time_s"),
+        Some(ms) => (ms / 1e3, "stage"),
+        None => (seconds(record.latency_us?), "latency"),
+    };
+    Some((generation_s / clip_s(record)?, source))
 }
 
 /// Times per stage over the requests that report it; stages may contain each other, so they are

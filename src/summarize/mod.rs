@@ -15,10 +15,15 @@ mod slo;
 mod survival;
 mod types;
 
+pub(crate) use doubt::{Level, serialised};
+pub(crate) use interval::{COVERAGE, NORMAL_ABOVE, SplitMix};
 pub use interval::{is_supported, mean_interval, quantile_interval, stratified_mean_interval};
+pub(crate) use media::{clip_s, denoise_step_ms, frames, megapixel_steps, realtime_factor, told_generation_ms};
 pub use results::results;
 pub use run::{RunFiles, summarize};
 pub use sample::{Sample, SampleError};
+pub(crate) use sample::{real, real_u64, seconds};
+pub(crate) use survival::survival;
 pub use types::{
     Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, JobPhases, Mean99, Memory, NotRun, Percentile,
     RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,

@@ -2,12 +2,14 @@
 
 mod bench;
 mod campaign;
+mod compare;
 mod dashboard;
 mod docs;
 mod endpoint;
 mod execute;
 mod formats;
 mod history;
+mod html;
 mod layers;
 mod media;
 mod openai;

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::compare::planned_comparisons;
 use super::planning::{Planned, prepare};
 use super::{Ui, simulated};
 use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
@@ -85,6 +86,13 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
     outputs::write(plan, dir, &results).map_err(Failure::results)?;
     job.write_page(&results).map_err(Failure::results)?;
     show(plan, dir, &results).map_err(Failure::results)?;
+    if let Some(compared) = &plan.compare {
+        match planned_comparisons(dir.path(), compared, ui.color_out, width()) {
+            Ok(text) => ui.data(&format!("\n{text}")).map_err(Failure::results)?,
+            // the results themselves are complete
+            Err(why) => ui.note(&format!("the variants are not compared: {why}")),
+        }
+    }
     ui.note(&format!("results: {}", dir.path().display()));
     Ok(verdict::verdict(plan, &outcome, &results, ui))
 }

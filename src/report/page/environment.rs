@@ -17,6 +17,16 @@ use crate::summarize::{Results, Summary};
 
 /// 2: declared facts, what the servers said, and the tool.
 pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
+    let rendered = render(&table(plan, results, facts));
+    if results.simulated && !plan.environment.is_empty() {
+        format!("A simulator answered; declared facts say what the scenario is for, not what ran.\n\n{rendered}")
+    } else {
+        rendered
+    }
+}
+
+/// The same as a table.
+pub(crate) fn table(plan: &Plan, results: &Results, facts: &PageFacts) -> Table {
     let mut table = Table {
         columns: vec![Column::text("component", "Component"), Column::text("specification", "Specification")],
         ..Table::default()
@@ -48,12 +58,7 @@ pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> 
     if let Some(simulated) = caption::simulated(results) {
         add("Numbers".to_owned(), simulated);
     }
-    let rendered = render(&table);
-    if results.simulated && !plan.environment.is_empty() {
-        format!("A simulator answered; declared facts say what the scenario is for, not what ran.\n\n{rendered}")
-    } else {
-        rendered
-    }
+    table
 }
 
 /// Declared facts by key; several values name the variants they hold for.

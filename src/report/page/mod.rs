@@ -26,6 +26,7 @@ use crate::record::RunManifest;
 use crate::summarize::Results;
 
 pub(crate) use adopt::adopt;
+pub(crate) use environment::table as environment_table;
 pub use markers::MarkerProblem;
 
 /// What a page tells beyond plan and results.

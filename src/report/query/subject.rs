@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use crate::catalog::{DEGREES, TableKind};
-use crate::plan::{Axis, RunPlan, VariantPlan};
+use crate::plan::{RunPlan, VariantPlan};
 use crate::record::{ResultsDir, RunDir, RunManifest};
-use crate::report::official::{axis_value, dataset_label, degree};
+use crate::report::official::{dataset_label, degree};
 use crate::report::source::Source;
 use crate::report::table::Value;
 use crate::summarize::{ClassSummary, StageTime, Summary};
@@ -172,27 +172,20 @@ impl<'a> Subject<'a> {
         self.manifest()?.started_at.as_deref()
     }
 
-    /// The shape of a class, or of a run whose requests have one; of a mix, what an axis sets.
+    /// The shape of a class; of a run, what an axis sets, else the shape that all its requests have.
     fn shape(&self) -> ShapeText {
-        let classes = &self.summary.classes;
-        let mut shape = match self.part {
-            Part::Class(name, _) => shape_of(name),
-            Part::Run | Part::Stage(_) => match classes.first() {
-                Some((name, _)) if classes.len() == 1 => shape_of(name),
-                _ => ShapeText::default(),
-            },
-        };
-        if let Some(run) = self.run() {
-            let set = |axis: Axis| match axis_value(axis, self.source.plan, run) {
-                Value::Text(text) | Value::Markdown(text) => Some(text),
-                Value::Count(count) => Some(count.to_string()),
-                Value::Number(_) | Value::Above(_) | Value::Absent => None,
-            };
-            shape.size = shape.size.or_else(|| set(Axis::Size));
-            shape.steps = shape.steps.or_else(|| run.point.num_inference_steps.map(u64::from));
-            shape.frames = shape.frames.or_else(|| run.point.num_frames.map(u64::from));
+        if let Part::Class(name, _) = self.part {
+            return shape_of(name);
         }
-        shape
+        let classes = &self.summary.classes;
+        let only = classes.first().filter(|_| classes.len() == 1);
+        let shape = only.map(|(name, _)| shape_of(name)).unwrap_or_default();
+        let point = self.run().map(|run| run.point).unwrap_or_default();
+        ShapeText {
+            size: point.size.map(|size| size.to_string()).or(shape.size),
+            steps: point.num_inference_steps.map(u64::from).or(shape.steps),
+            frames: point.num_frames.map(u64::from).or(shape.frames),
+        }
     }
 
     /// The class of the requests, or how many there are of.

@@ -112,7 +112,7 @@ fn texts_above_the_forms_limit_are_plan_errors() {
     assert_eq!(told("i2i", "endpoint = { path = '/v1/chat/completions' }\n", &row), Vec::<String>::new());
 
     let clip = write_moving_video(64, 48, 5, 8.0, 1).unwrap();
-    let filling = [&u32::try_from(900_000_u32).unwrap().to_be_bytes()[..], b"free", &vec![0; 899_992]].concat();
+    let filling = [&900_000_u32.to_be_bytes()[..], b"free", &vec![0; 899_992]].concat();
     let url = base64_simd::STANDARD.encode_to_string([clip, filling].concat());
     let with = |more: &str| {
         format!(r#"{{"prompt": "a", "video_reference": {{"video_url": "data:video/mp4;base64,{url}"}}{more}}}"#)

@@ -17,7 +17,7 @@ use omni_bench::units::{ByteSize, Limit, Rate, Span};
 use omni_bench::workload::{Dataset, Facts, Origin, WeightedProfile};
 use serde_json::{Value, json};
 
-pub(super) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan {
+pub(crate) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan {
     let mut serve_args = IndexMap::new();
     serve_args.extend(parallel.cfg.map(|degree| ("cfg-parallel-size".to_owned(), json!(degree))));
     serve_args.extend(parallel.ulysses.map(|degree| ("ulysses-degree".to_owned(), json!(degree))));
@@ -56,7 +56,7 @@ pub(super) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan 
     }
 }
 
-pub(super) fn dataset(name: &str, label: &str, profiles: &[Value]) -> Dataset {
+pub(crate) fn dataset(name: &str, label: &str, profiles: &[Value]) -> Dataset {
     let profiles = profiles
         .iter()
         .map(|fields| WeightedProfile { fields: serde_json::from_value(fields.clone()).unwrap(), weight: 1.0 });
@@ -76,7 +76,7 @@ pub(super) fn dataset(name: &str, label: &str, profiles: &[Value]) -> Dataset {
 }
 
 /// A closed-loop run of a variant on a dataset.
-pub(super) fn run(variant: &str, dataset: &str, requests: u64, cap: u32) -> RunPlan {
+pub(crate) fn run(variant: &str, dataset: &str, requests: u64, cap: u32) -> RunPlan {
     RunPlan {
         id: format!("{variant}/{dataset}/c{cap}"),
         key: "aaaaaaaaaaaaaaaa".to_owned(),
@@ -106,7 +106,7 @@ pub(super) fn run(variant: &str, dataset: &str, requests: u64, cap: u32) -> RunP
 }
 
 /// The same as an open loop at a constant rate.
-pub(super) fn open_loop(mut run: RunPlan, rate: f64, cap: Option<u32>) -> RunPlan {
+pub(crate) fn open_loop(mut run: RunPlan, rate: f64, cap: Option<u32>) -> RunPlan {
     run.id = format!("{}-rate{rate}", run.id);
     run.traffic.request_rate = Rate::PerSecond(rate);
     run.traffic.arrivals = Arrivals::Constant;
@@ -114,7 +114,7 @@ pub(super) fn open_loop(mut run: RunPlan, rate: f64, cap: Option<u32>) -> RunPla
     run
 }
 
-pub(super) fn plan(task: Task, variants: Vec<VariantPlan>, datasets: Vec<Dataset>, runs: Vec<RunPlan>) -> Plan {
+pub(crate) fn plan(task: Task, variants: Vec<VariantPlan>, datasets: Vec<Dataset>, runs: Vec<RunPlan>) -> Plan {
     Plan {
         format: 1,
         tool_version: "0.1.0".to_owned(),
@@ -147,7 +147,7 @@ pub(super) fn plan(task: Task, variants: Vec<VariantPlan>, datasets: Vec<Dataset
 }
 
 /// A plan of one image run of so many requests at concurrency 1.
-pub(super) fn image_plan(requests: u64) -> Plan {
+pub(crate) fn image_plan(requests: u64) -> Plan {
     let fields = json!({"width": 512, "height": 512, "num_inference_steps": 20});
     plan(
         Task::T2i,
@@ -158,7 +158,7 @@ pub(super) fn image_plan(requests: u64) -> Plan {
 }
 
 /// A plan of one video run of so many requests at concurrency 1.
-pub(super) fn video_plan(requests: u64) -> Plan {
+pub(crate) fn video_plan(requests: u64) -> Plan {
     let fields = json!({"width": 854, "height": 480, "num_inference_steps": 3, "num_frames": 33, "fps": 24});
     plan(
         Task::T2v,
@@ -169,7 +169,7 @@ pub(super) fn video_plan(requests: u64) -> Plan {
 }
 
 /// A successful image request from `sent_s` to `done_s`; due when sent.
-pub(super) fn image(index: usize, sent_s: f64, done_s: f64) -> Record {
+pub(crate) fn image(index: usize, sent_s: f64, done_s: f64) -> Record {
     let (sent, done) = (us(sent_s), us(done_s));
     Record {
         index,
@@ -209,7 +209,7 @@ pub(super) fn image(index: usize, sent_s: f64, done_s: f64) -> Record {
     }
 }
 
-pub(super) fn picture(index: usize, place: usize, side: u32) -> Output {
+pub(crate) fn picture(index: usize, place: usize, side: u32) -> Output {
     Output {
         kind: OutputKind::Png,
         width: Some(side),
@@ -223,7 +223,7 @@ pub(super) fn picture(index: usize, place: usize, side: u32) -> Output {
 }
 
 /// A successful video request: so many frames at so many per second, as the container says.
-pub(super) fn video(index: usize, sent_s: f64, done_s: f64, frames: u32, fps: f64) -> Record {
+pub(crate) fn video(index: usize, sent_s: f64, done_s: f64, frames: u32, fps: f64) -> Record {
     let mut record = image(index, sent_s, done_s);
     record.class = format!("854x480-s3-f{frames}");
     record.job_id = Some(format!("video_{index}"));
@@ -248,7 +248,7 @@ pub(super) fn video(index: usize, sent_s: f64, done_s: f64, frames: u32, fps: f6
 }
 
 /// The same request, failed.
-pub(super) fn failed(mut record: Record, class: ErrorClass, message: &str) -> Record {
+pub(crate) fn failed(mut record: Record, class: ErrorClass, message: &str) -> Record {
     record.status = Status::Failed;
     record.error = Some(RequestError::new(class, message));
     record.outputs.clear();
@@ -256,18 +256,18 @@ pub(super) fn failed(mut record: Record, class: ErrorClass, message: &str) -> Re
 }
 
 /// The same request, cut by a limit of the client.
-pub(super) fn censored(record: Record, message: &str) -> Record {
+pub(crate) fn censored(record: Record, message: &str) -> Record {
     Record { status: Status::Censored, ..failed(record, ErrorClass::Timeout, message) }
 }
 
 /// The same request with a remark.
-pub(super) fn flagged(mut record: Record, flag: Flag) -> Record {
+pub(crate) fn flagged(mut record: Record, flag: Flag) -> Record {
     record.flags.push(flag);
     record
 }
 
 /// Requests of these latencies one after another.
-pub(super) fn in_turn(latencies_s: &[f64]) -> Vec<Record> {
+pub(crate) fn in_turn(latencies_s: &[f64]) -> Vec<Record> {
     let mut sent = 0.0;
     latencies_s
         .iter()
@@ -281,11 +281,11 @@ pub(super) fn in_turn(latencies_s: &[f64]) -> Vec<Record> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times of tests are small and positive")]
-pub(super) fn us(time_s: f64) -> u64 {
+pub(crate) fn us(time_s: f64) -> u64 {
     (time_s * 1e6).round() as u64
 }
 
-pub(super) fn manifest(run: &RunPlan) -> RunManifest {
+pub(crate) fn manifest(run: &RunPlan) -> RunManifest {
     RunManifest {
         format: 1,
         id: run.id.clone(),
@@ -311,25 +311,25 @@ pub(super) fn manifest(run: &RunPlan) -> RunManifest {
 }
 
 /// The summary of a plan's only run.
-pub(super) fn summary(plan: &Plan, records: &[Record]) -> Summary {
+pub(crate) fn summary(plan: &Plan, records: &[Record]) -> Summary {
     calibrated(plan, records, &[])
 }
 
 /// The same with calibration records.
-pub(super) fn calibrated(plan: &Plan, records: &[Record], calibration: &[Record]) -> Summary {
+pub(crate) fn calibrated(plan: &Plan, records: &[Record], calibration: &[Record]) -> Summary {
     let run = &plan.runs[0];
     summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration, warmup: &[] })
 }
 
 /// Results of a plan whose runs have these records, in order.
-pub(super) fn all(plan: &Plan, records: &[Vec<Record>]) -> Results {
+pub(crate) fn all(plan: &Plan, records: &[Vec<Record>]) -> Results {
     let summaries = plan.runs.iter().zip(records).map(|(run, records)| {
         summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[] })
     });
     results(plan, summaries.collect(), Vec::new())
 }
 
-pub(super) fn with_slo(mut plan: Plan, target: omni_bench::plan::SloTarget) -> Plan {
+pub(crate) fn with_slo(mut plan: Plan, target: omni_bench::plan::SloTarget) -> Plan {
     plan.slo = Some(SloPlan { target, attainment: 0.99 });
     plan
 }

@@ -2,7 +2,7 @@
 
 // the attribute tells clippy that helpers are test code too
 #[cfg(test)]
-mod build;
+pub(crate) mod build;
 #[cfg(test)]
 mod client;
 #[cfg(test)]
@@ -13,6 +13,8 @@ mod names;
 mod page;
 #[cfg(test)]
 mod stats;
+#[cfg(test)]
+mod stored;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use omni_bench::workload::Reference;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Files, Tool, head, loaded, problems, requests};
+use super::{Files, Tool, head, loaded, picture, problems, requests};
 use crate::support::fake::{Answer, Fake};
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAQAAAADCAAAAACRn/EaAAAADklEQVR42mOoBwIGOAEALLUF9RKX40QAAAAASUVORK5CYII=";
@@ -151,31 +151,34 @@ fn files_that_are_no_table_are_refused() {
 #[test]
 fn images_of_a_row_take_the_place_of_synthetic_ones() {
     let rows = "{\"prompt\":\"a\",\"image_path\":\"in/a.png\"}\n{\"prompt\":\"b\",\"image_paths\":[\"in/a.png\",\"https://pictures.test/b.png\"]}\n";
-    let files = Files::new(&[("rows.jsonl", rows.as_bytes()), ("in/a.png", b"\x89PNG\r\n\x1a\n-not-decoded")]);
+    let files = Files::new(&[("rows.jsonl", rows.as_bytes()), ("in/a.png", &picture(1))]);
     let text = head("i2i") + &files.dataset("custom", "rows.jsonl", "");
     let made = requests(&text, 2);
     let counts: Vec<usize> = made.iter().map(|request| request.images.len()).collect();
     assert_eq!(counts, [1, 2]);
     let Reference::Bytes { bytes, .. } = &made[0].images[0] else { panic!("{:?}", made[0].images) };
-    assert_eq!(bytes.as_ref(), b"\x89PNG\r\n\x1a\n-not-decoded");
+    assert_eq!(bytes.as_ref(), picture(1));
     assert!(made[0].fields.is_empty(), "the column is not a request field: {:?}", made[0].fields);
     assert_eq!(made[1].images[1], Reference::Url("https://pictures.test/b.png".into()));
 
     let data = loaded(&text);
     assert_eq!(data.dataset("d").unwrap().images, None, "no synthetic images are planned");
-    let hash = |content: &[u8]| {
-        let other = Files::new(&[("rows.jsonl", rows.as_bytes()), ("in/a.png", content)]);
+    let hash = |number| {
+        let other = Files::new(&[("rows.jsonl", rows.as_bytes()), ("in/a.png", &picture(number))]);
         loaded(&(head("i2i") + &other.dataset("custom", "rows.jsonl", ""))).dataset("d").unwrap().facts.hash.clone()
     };
-    assert_eq!(hash(b"one"), hash(b"one"));
-    assert_ne!(hash(b"one"), hash(b"two"), "other pictures are other data");
+    assert_eq!(hash(1), hash(1));
+    assert_ne!(hash(1), hash(2), "other pictures are other data");
 }
 
 #[test]
 fn rows_with_and_without_images_need_a_word_about_the_gap() {
     let rows = "{\"prompt\":\"a\",\"image_path\":\"a.png\"}\n{\"prompt\":\"b\"}\n";
-    let files =
-        Files::new(&[("rows.jsonl", rows.as_bytes()), ("a.png", b"x"), ("plain.jsonl", b"{\"prompt\":\"a\"}\n")]);
+    let files = Files::new(&[
+        ("rows.jsonl", rows.as_bytes()),
+        ("a.png", &picture(1)),
+        ("plain.jsonl", b"{\"prompt\":\"a\"}\n"),
+    ]);
     let text = |path: &str, more: &str| head("ti2i") + &files.dataset("custom", path, more);
     assert_eq!(problems(&text("rows.jsonl", "")), ["datasets.d.path: 1 of 2 rows of dataset `d` name no image"]);
     let filled = requests(&text("rows.jsonl", "images = { count = 2 }"), 2);

@@ -11,6 +11,7 @@ mod vbench;
 use std::path::Path;
 use std::sync::Arc;
 
+use omni_bench::media::{ImageFormat, write_image};
 use omni_bench::scenario::Scenario;
 use omni_bench::workload::{self, Data, Request, Selection, Sources};
 
@@ -42,6 +43,11 @@ impl Files {
         let path = self.folder.path().join(path);
         format!("[datasets.d]\nsource = '{source}'\npath = '{}'\n{more}\n", path.display())
     }
+}
+
+/// A picture; another number gives another one.
+fn picture(number: u64) -> Vec<u8> {
+    write_image(ImageFormat::Png, 8, 8, number).unwrap()
 }
 
 fn scenario(text: &str) -> Scenario {

@@ -2,7 +2,7 @@
 
 use omni_bench::workload::{self, Sources};
 
-use super::{Files, head, loaded, problems, requests, scenario};
+use super::{Files, head, loaded, picture, problems, requests, scenario};
 
 /// The lines of case C64 with more of their kind.
 const HOSTILE: &str = r#"# comment
@@ -88,7 +88,7 @@ fn stamps_of_several_files_are_put_in_order() {
 #[test]
 fn rows_of_a_trace_bring_their_own_images_or_are_left_out() {
     let lines = "Request(prompt='a', image_paths=['a.png'])\nRequest(prompt='b', image_path='none.png')\n";
-    let files = Files::new(&[("t.txt", lines.as_bytes()), ("a.png", b"picture")]);
+    let files = Files::new(&[("t.txt", lines.as_bytes()), ("a.png", &picture(1))]);
     let text = head("i2v") + &files.dataset("trace", "t.txt", "");
     let data = loaded(&text);
     assert_eq!(data.dataset("d").unwrap().facts.bad_rows, 1);

@@ -3,7 +3,7 @@
 use omni_bench::workload::Reference;
 use serde_json::{Value, json};
 
-use super::{Files, Tool, head, loaded, problems, requests};
+use super::{Files, Tool, head, loaded, picture, problems, requests};
 use crate::support::fake::{Answer, Fake};
 
 const LIST: &str = "\u{feff}a person swimming\r\n\n  # 1 in the race \n";
@@ -42,17 +42,16 @@ fn the_json_of_the_dimensions_is_told_by_its_content() {
 
 #[test]
 fn pictures_and_captions_come_from_the_list_of_a_folder() {
-    let picture: &[u8] = b"picture";
     for info in ["data/i2v-bench-info.json", "i2v-bench-info.json"] {
         let origin = info.replace("i2v-bench-info.json", "origin");
         let (dog, waves) = (format!("{origin}/a dog.jpg"), format!("{origin}/b.png"));
-        let files = Files::new(&[(info, INFO.as_bytes()), (&dog, picture), (&waves, b"other")]);
+        let files = Files::new(&[(info, INFO.as_bytes()), (&dog, &picture(1)), (&waves, &picture(2))]);
         for path in ["", info] {
             let made = requests(&(head("i2v") + &files.dataset("vbench", path, "")), 3);
             let told: Vec<&str> = made.iter().map(|request| request.prompt.as_str()).collect();
             assert_eq!(told, ["a dog runs", "waves", "a dog runs"], "{info} {path}");
             let Reference::Bytes { bytes, .. } = &made[0].images[0] else { panic!("{:?}", made[0].images) };
-            assert_eq!(bytes.as_ref(), picture);
+            assert_eq!(bytes.as_ref(), picture(1));
         }
     }
 }
@@ -60,16 +59,16 @@ fn pictures_and_captions_come_from_the_list_of_a_folder() {
 #[test]
 fn a_folder_of_pictures_gives_their_names_as_prompts() {
     let files = Files::new(&[
-        ("a red kite.PNG", b"kite"),
+        ("a red kite.PNG", &picture(1)),
         ("notes.txt", b"no picture"),
-        ("data/origin/boat.webp", b"boat"),
-        ("an old mill.jpeg", b"mill"),
+        ("data/origin/boat.webp", &picture(3)),
+        ("an old mill.jpeg", &picture(2)),
     ]);
     let text = head("ti2v") + &files.dataset("vbench", "", "");
     assert_eq!(prompts(&text, 3), ["a red kite", "an old mill", "boat"]);
     assert!(requests(&text, 3).iter().all(|request| request.images.len() == 1));
     let facts = loaded(&text).dataset("d").unwrap().facts.clone();
-    let expected = sha256(b"kitemillboat");
+    let expected = sha256(&[picture(1), picture(2), picture(3)].concat());
     assert_eq!((facts.rows, facts.sha256), (Some(3), Some(expected)), "the pictures are the data");
 }
 
@@ -84,7 +83,8 @@ fn sha256(bytes: &[u8]) -> String {
 
 #[test]
 fn missing_pictures_are_counted_and_nothing_takes_their_place() {
-    let files = Files::new(&[("i2v-bench-info.json", INFO.as_bytes()), ("origin/b.png", b"b"), ("x/y.txt", b"")]);
+    let files =
+        Files::new(&[("i2v-bench-info.json", INFO.as_bytes()), ("origin/b.png", &picture(1)), ("x/y.txt", b"")]);
     let data = loaded(&(head("i2v") + &files.dataset("vbench", "", "")));
     assert_eq!(data.dataset("d").unwrap().facts.bad_rows, 1);
     assert!(data.notes().any(|note| note.starts_with("  i2v-bench-info.json[0]: ") && note.contains("a dog.jpg")));
