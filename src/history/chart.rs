@@ -68,7 +68,8 @@ pub fn trend_svg(trend: &Trend) -> Result<String, ChartError> {
     let (Some(times), Some(values)) = (times(&drawn), values(&drawn)) else {
         return Err(wrong(&"no entry has this number"));
     };
-    let legend = u32::try_from(drawn.len()).unwrap_or(u32::MAX).saturating_mul(LINE_HEIGHT);
+    let lines = drawn.len() + usize::from(is_doubted(&drawn));
+    let legend = u32::try_from(lines).unwrap_or(u32::MAX).saturating_mul(LINE_HEIGHT);
     let mut svg = String::new();
     let tips = draw(&mut svg, trend, &drawn, (times, values), legend).map_err(|error| wrong(&error))?;
     Ok(dressed(&svg, trend, &tips))
@@ -174,7 +175,12 @@ fn line(chart: &mut Plot<'_, '_>, series: &Series, unit: f64, color: RGBColor) -
     Ok(())
 }
 
-/// A line per series below the plot.
+/// Whether a point does not stand for a valid run.
+fn is_doubted(series: &[&Series]) -> bool {
+    series.iter().flat_map(|series| numbers(series)).any(|(point, _)| point.validity != Validity::Valid)
+}
+
+/// A line per series below the plot, then what the points mean when they are not all the same.
 fn key(foot: &Area<'_>, series: &[&Series]) -> Result<(), String> {
     let style = ("sans-serif", 13).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
     let middle = i32::try_from(LINE_HEIGHT / 2).unwrap_or_default();
@@ -186,6 +192,11 @@ fn key(foot: &Area<'_>, series: &[&Series]) -> Result<(), String> {
         }
         foot.draw(&Circle::new((90, row), 5, color.filled())).map_err(|error| error.to_string())?;
         foot.draw(&Text::new(name, (104, row), style.clone())).map_err(|error| error.to_string())?;
+    }
+    if is_doubted(series) {
+        let row = i32::try_from(series.len()).unwrap_or_default() * (2 * middle) + middle;
+        let words = "hollow: suspect; cross: invalid, left out of the line";
+        foot.draw(&Text::new(words, (104, row), style)).map_err(|error| error.to_string())?;
     }
     Ok(())
 }

@@ -194,6 +194,27 @@ fn the_drawing_is_the_same_bytes_each_time_and_escapes_what_it_is_told() {
 }
 
 #[test]
+fn doubtful_runs_look_otherwise_and_invalid_ones_are_left_out_of_the_line() {
+    use omni_bench::catalog::Validity;
+    let archive = Archive::new();
+    let drawn = |doubted: Validity| {
+        let mut entries =
+            [("a", 0), ("b", 24), ("c", 48)].map(|(name, hour)| archive.entry(&Copy { name, hour, ..Copy::default() }));
+        entries[1].validity = doubted;
+        trend_svg(&trend_points(&entries, "latency_s.mean").unwrap()).unwrap()
+    };
+    let ends_of_the_line = |svg: &str| {
+        let line = svg.lines().find(|line| line.contains("polyline") && line.contains("stroke-width=\"2\"")).unwrap();
+        line.split("points=\"").nth(1).unwrap().matches(',').count()
+    };
+    let [valid, suspect, invalid] = [Validity::Valid, Validity::Suspect, Validity::Invalid].map(drawn);
+    assert_eq!([&valid, &suspect, &invalid].map(|svg| ends_of_the_line(svg)), [3, 3, 2]);
+    let hollow = |svg: &str| svg.matches("r=\"4\" opacity=\"1\" fill=\"none\"").count();
+    assert_eq!([hollow(&valid), hollow(&suspect), hollow(&invalid)], [0, 1, 0]);
+    assert!(!valid.contains("hollow: suspect") && suspect.contains("hollow: suspect"), "{suspect}");
+}
+
+#[test]
 fn one_point_and_equal_points_can_be_drawn() {
     let archive = Archive::new();
     let one = archive.entry(&Copy::default());
