@@ -46,7 +46,7 @@ pub(super) fn latency(plan: &Plan, results: &Results, group: &Comparison<'_>) ->
         words.notes.push("The vertical scale is logarithmic.".to_owned());
     }
     words.notes.push("Bars: 95 % order-statistic intervals within a run.".to_owned());
-    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, &seen);
+    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, seen);
     Some((words, scene))
 }
 
@@ -68,7 +68,7 @@ pub(super) fn throughput(plan: &Plan, results: &Results, group: &Comparison<'_>)
     panel.draw(&mut scene, PanelWords { title: "", x: group.load.axis(), y: Some(&y) });
     let mut seen = Seen::default();
     draw_series(&mut scene, &panel, group, &figure, &mut seen);
-    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, &seen);
+    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, seen);
     Some((words, scene))
 }
 
@@ -254,7 +254,7 @@ fn draw_point(
 }
 
 /// Legend and notes.
-fn close(scene: &mut Scene, top: f64, words: &mut Words, group: &Comparison<'_>, seen: &Seen) {
+fn close(scene: &mut Scene, top: f64, words: &mut Words, group: &Comparison<'_>, seen: Seen) {
     let mut entries = series_entries(group);
     if seen.doubt {
         entries.push((Sample::Hollow, "hollow: not supported, or not comparable".to_owned()));
