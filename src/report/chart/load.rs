@@ -61,12 +61,19 @@ pub(super) fn throughput(plan: &Plan, results: &Results, group: &Comparison<'_>)
     let mut words = group.words(plan, results, &format!("Throughput against {}", group.load.name()));
     let mut scene = Scene::new(720.0);
     let top = heading(&mut scene, &words) + 16.0;
-    let most = figure.0.told(rates.into_iter().fold(0.0, f64::max));
+    // in open loop the rate that is offered is the line to keep up with
+    let offered = if group.load == Load::Rate { loads.clone() } else { Vec::new() };
+    let most = figure.0.told(rates.into_iter().chain(offered.iter().copied()).fold(0.0, f64::max));
     let panel =
         Panel { x: Scale::of_loads(&loads, [LEFT, 720.0 - RIGHT]), y: Scale::from_zero(most, [top + HEIGHT, top]) };
     let y = format!("Successes ({})", figure.0.unit);
     panel.draw(&mut scene, PanelWords { title: "", x: group.load.axis(), y: Some(&y) });
     let mut seen = Seen::default();
+    if group.load == Load::Rate {
+        let line = offered.iter().map(|rate| (panel.x.at(*rate), panel.y.at(figure.0.told(*rate))));
+        scene.add_told("dim d4", "offered", vec![Shape::Line(line.collect(), 1.2)]);
+        words.notes.push("The grey line is the rate that was offered.".to_owned());
+    }
     draw_series(&mut scene, &panel, group, &figure, &mut seen);
     close(&mut scene, top + HEIGHT + BELOW, &mut words, group, seen);
     Some((words, scene))
