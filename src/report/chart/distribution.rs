@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 
 use super::frame::{BELOW, Panel, PanelWords, Words, finish, heading, legend};
+use super::group::is_open_loop;
 use super::look::{LOOKS, Look, Sample};
 use super::sampling::{Budget, spread};
-use super::scale::{Scale, real, seconds, short};
+use super::scale::{Scale, seconds, short};
 use super::scene::{Place, Scene, Shape};
 use crate::record::{Record, Status};
 use crate::report::text::counted;
@@ -33,27 +34,24 @@ pub(super) fn distribution(
     budget: Budget,
 ) -> Option<(Words, Scene)> {
     let classes = times(run, records);
-    let curves: Vec<(&str, &Times, Vec<(f64, f64)>)> = classes
-        .iter()
-        .map(|(class, times)| (*class, times, curve(times)))
-        .filter(|(.., curve)| !curve.is_empty())
-        .collect();
+    let curves = classes.iter().map(|(class, times)| Curve::of(class, times));
+    let curves: Vec<Curve<'_>> = curves.filter(|curve| !curve.steps.is_empty()).collect();
     if curves.is_empty() {
         return None;
     }
-    let waited = if run.headline == "response_time" { "Response time" } else { "Latency" };
+    let waited = if is_open_loop(run) { "Response time" } else { "Latency" };
     words.title = format!("Distribution of the {} by class: {}", waited.to_lowercase(), run.id);
     let mut scene = Scene::new(WIDTH);
     let top = heading(&mut scene, &words) + 14.0;
-    let values = curves.iter().flat_map(|(.., curve)| curve.iter().map(|(time, _)| *time));
+    let values = curves.iter().flat_map(|curve| curve.steps.iter().map(|(time, _)| *time));
     let panel = Panel { x: Scale::fitting(values, [LEFT, WIDTH - 30.0]), y: Scale::of_shares([top + HEIGHT, top]) };
     panel.draw(&mut scene, PanelWords { title: "", x: &format!("{waited} (s)"), y: Some("Requests done") });
     let (mut drawn, mut all) = (0, 0);
-    for (place, (class, times, curve)) in curves.iter().enumerate().rev() {
-        let kept = thinned(curve, budget.steps / curves.len());
+    for (place, curve) in curves.iter().enumerate().rev() {
+        let kept = thinned(&curve.steps, budget.steps / curves.len());
         drawn += kept.len();
-        all += curve.len();
-        draw_curve(&mut scene, &panel, Look::of(place), &kept, &told(class, times, curve));
+        all += curve.steps.len();
+        draw_curve(&mut scene, &panel, Look::of(place), &kept, &curve.told());
     }
     if panel.x.is_logarithmic() {
         words.notes.push("The horizontal scale is logarithmic.".to_owned());
@@ -61,18 +59,7 @@ pub(super) fn distribution(
     if drawn < all {
         words.notes.push(format!("{drawn} of {all} steps are drawn, the {TAIL} longest of each class among them."));
     }
-    let (cut, failed) = classes.values().fold((0, 0), |(cut, failed), times| {
-        (cut + times.observations.iter().filter(|(_, ended)| !ended).count(), failed + times.failed)
-    });
-    if cut > 0 {
-        words.notes.push(format!(
-            "Kaplan–Meier estimate: {} cut by a limit of the client, so curves may end below 100 %.",
-            counted(cut as u64, "request")
-        ));
-    }
-    if failed > 0 {
-        words.notes.push(format!("{} failed or cancelled and not in the curves.", counted(failed as u64, "request")));
-    }
+    words.notes.extend(left_out(&classes));
     let below = legend(&mut scene, top + HEIGHT + BELOW, &entries(&curves));
     finish(&mut scene, below, &words.notes);
     Some((words, scene))
@@ -83,7 +70,7 @@ fn times<'a>(run: &'a Summary, records: &'a [Record]) -> IndexMap<&'a str, Times
     let mut classes: IndexMap<&str, Times> = run.classes.keys().map(|name| (name.as_str(), Times::default())).collect();
     for record in records {
         let class = classes.entry(&record.class).or_default();
-        let us = if run.headline == "response_time" { record.response_time_us } else { record.latency_us };
+        let us = if is_open_loop(run) { record.response_time_us } else { record.latency_us };
         match (record.status, us) {
             (Status::Ok, Some(us)) => class.observations.push((seconds(us), true)),
             (Status::Censored, Some(us)) => class.observations.push((seconds(us), false)),
@@ -93,9 +80,46 @@ fn times<'a>(run: &'a Summary, records: &'a [Record]) -> IndexMap<&'a str, Times
     classes
 }
 
-/// (seconds, share done) after each time at which a request was done.
-fn curve(times: &Times) -> Vec<(f64, f64)> {
-    survival(&times.observations).into_iter().map(|(time, longer)| (time, 1.0 - longer)).collect()
+/// What the curves do not show, or only estimate.
+fn left_out(classes: &IndexMap<&str, Times>) -> Vec<String> {
+    let cut = |times: &Times| times.observations.iter().filter(|(_, ended)| !ended).count();
+    let cut: usize = classes.values().map(cut).sum();
+    let failed: usize = classes.values().map(|times| times.failed).sum();
+    let mut notes = Vec::new();
+    if cut > 0 {
+        notes.push(format!(
+            "Kaplan–Meier estimate: {} cut by a limit of the client, so curves may end below 100 %.",
+            counted(cut as u64, "request")
+        ));
+    }
+    if failed > 0 {
+        notes.push(format!("{} failed or cancelled and not in the curves.", counted(failed as u64, "request")));
+    }
+    notes
+}
+
+/// How the requests of one class were done over time.
+struct Curve<'a> {
+    class: &'a str,
+    /// Requests it rests on.
+    n: usize,
+    /// (seconds, share done) after each time at which a request was done.
+    steps: Vec<(f64, f64)>,
+}
+
+impl<'a> Curve<'a> {
+    fn of(class: &'a str, times: &Times) -> Self {
+        let steps = survival(&times.observations).into_iter().map(|(time, longer)| (time, 1.0 - longer));
+        Self { class, n: times.observations.len(), steps: steps.collect() }
+    }
+
+    fn told(&self) -> String {
+        let within = |share: f64, name: &str| {
+            let time = self.steps.iter().find(|(_, done)| *done >= share - 1e-12).map(|(time, _)| short(*time));
+            time.map_or_else(|| format!("{name} beyond the longest time"), |time| format!("{name} within {time} s"))
+        };
+        format!("{} · n = {} · {} · {}", self.class, self.n, within(0.5, "half"), within(0.95, "95 %"))
+    }
 }
 
 /// At most about so many steps, with the longest ones.
@@ -107,15 +131,6 @@ fn thinned(curve: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     let (body, tail) = curve.split_at(curve.len() - TAIL);
     let body = spread(body.len(), most - TAIL).into_iter().filter_map(|place| body.get(place));
     body.chain(tail).copied().collect()
-}
-
-fn told(class: &str, times: &Times, curve: &[(f64, f64)]) -> String {
-    let at = |share: f64| curve.iter().find(|(_, done)| *done >= share - 1e-12).map(|(time, _)| *time);
-    let quantile = |share: f64, name: &str| {
-        at(share).map_or_else(|| format!("{name} beyond the longest time"), |time| format!("{name} {} s", short(time)))
-    };
-    let n = times.observations.len();
-    format!("{class} · n = {n} · {} · {}", quantile(0.5, "half within"), quantile(0.95, "95 % within"))
 }
 
 fn draw_curve(scene: &mut Scene, panel: &Panel, look: Look, curve: &[(f64, f64)], told: &str) {
@@ -134,15 +149,13 @@ fn draw_curve(scene: &mut Scene, panel: &Panel, look: Look, curve: &[(f64, f64)]
     scene.add_parts(told, vec![(look.line(), vec![Shape::Line(line, 1.8)]), (look.ink(), markers)]);
 }
 
-fn entries(curves: &[(&str, &Times, Vec<(f64, f64)>)]) -> Vec<(Sample, String)> {
+fn entries(curves: &[Curve<'_>]) -> Vec<(Sample, String)> {
     let shown = curves.iter().take(LOOKS).enumerate();
     let mut entries: Vec<_> = shown
-        .map(|(place, (class, times, _))| {
-            (Sample::Series(Look::of(place)), format!("{class} (n = {})", times.observations.len()))
-        })
+        .map(|(place, curve)| (Sample::Series(Look::of(place)), format!("{} (n = {})", curve.class, curve.n)))
         .collect();
     if curves.len() > LOOKS {
-        let rest = format!("{} more, named by their tooltips", short(real(curves.len() - LOOKS)));
+        let rest = format!("{} more, named by their tooltips", curves.len() - LOOKS);
         entries.push((Sample::Series(Look::DIM), rest));
     }
     entries

@@ -23,11 +23,11 @@ pub(super) enum Load {
 
 impl Load {
     fn of(run: &Summary) -> Option<(Self, f64)> {
-        match (run.request_rate.per_second(), run.max_concurrency) {
-            (Some(rate), _) => Some((Self::Rate, rate)),
-            (None, Some(cap)) => Some((Self::Concurrency, f64::from(cap))),
-            (None, None) => None,
+        if is_open_loop(run) {
+            // a trace has no rate that was asked for
+            return Some((Self::Rate, run.request_rate.per_second().or(run.offered_per_s)?));
         }
+        Some((Self::Concurrency, f64::from(run.max_concurrency?)))
     }
 
     /// In a title.
@@ -55,9 +55,14 @@ impl Load {
     }
 }
 
-/// The latency that counts for a run, and its name: with the wait for a slot in open loop.
+/// Whether requests came at times of their own.
+pub(super) fn is_open_loop(run: &Summary) -> bool {
+    run.headline == "response_time"
+}
+
+/// The latency that counts for a run: with the wait for a slot in open loop.
 pub(super) fn headline(run: &Summary) -> &Distribution {
-    if run.headline == "response_time" { &run.response_time_s } else { &run.latency_s }
+    if is_open_loop(run) { &run.response_time_s } else { &run.latency_s }
 }
 
 /// The unit of a throughput: by the hour when less than one request in ten seconds is done.

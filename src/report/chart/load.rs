@@ -46,7 +46,7 @@ pub(super) fn latency(plan: &Plan, results: &Results, group: &Comparison<'_>) ->
         words.notes.push("The vertical scale is logarithmic.".to_owned());
     }
     words.notes.push("Bars: 95 % order-statistic intervals within a run.".to_owned());
-    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, &seen);
+    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, seen);
     Some((words, scene))
 }
 
@@ -61,14 +61,21 @@ pub(super) fn throughput(plan: &Plan, results: &Results, group: &Comparison<'_>)
     let mut words = group.words(plan, results, &format!("Throughput against {}", group.load.name()));
     let mut scene = Scene::new(720.0);
     let top = heading(&mut scene, &words) + 16.0;
-    let most = figure.0.told(rates.into_iter().fold(0.0, f64::max));
+    // in open loop the rate that is offered is the line to keep up with
+    let offered = if group.load == Load::Rate { loads.clone() } else { Vec::new() };
+    let most = figure.0.told(rates.into_iter().chain(offered.iter().copied()).fold(0.0, f64::max));
     let panel =
         Panel { x: Scale::of_loads(&loads, [LEFT, 720.0 - RIGHT]), y: Scale::from_zero(most, [top + HEIGHT, top]) };
     let y = format!("Successes ({})", figure.0.unit);
     panel.draw(&mut scene, PanelWords { title: "", x: group.load.axis(), y: Some(&y) });
     let mut seen = Seen::default();
+    if group.load == Load::Rate {
+        let line = offered.iter().map(|rate| (panel.x.at(*rate), panel.y.at(figure.0.told(*rate))));
+        scene.add_told("dim d4", "offered", vec![Shape::Line(line.collect(), 1.2)]);
+        words.notes.push("The grey line is the rate that was offered.".to_owned());
+    }
     draw_series(&mut scene, &panel, group, &figure, &mut seen);
-    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, &seen);
+    close(&mut scene, top + HEIGHT + BELOW, &mut words, group, seen);
     Some((words, scene))
 }
 
@@ -254,7 +261,7 @@ fn draw_point(
 }
 
 /// Legend and notes.
-fn close(scene: &mut Scene, top: f64, words: &mut Words, group: &Comparison<'_>, seen: &Seen) {
+fn close(scene: &mut Scene, top: f64, words: &mut Words, group: &Comparison<'_>, seen: Seen) {
     let mut entries = series_entries(group);
     if seen.doubt {
         entries.push((Sample::Hollow, "hollow: not supported, or not comparable".to_owned()));

@@ -49,7 +49,7 @@ pub(super) fn pareto(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
     let y = format!("Successes per GPU ({}), higher is better", pace.unit);
     panel.draw(&mut scene, PanelWords { title: "", x: &x, y: Some(&y) });
     draw_front(&mut scene, &panel, &candidates);
-    draw_points(&mut scene, &panel, group, pace, &candidates);
+    draw_points(&mut scene, &panel, group, pace.unit, &candidates);
     let mut entries = series_entries(group);
     if candidates.iter().any(|candidate| candidate.dominated) {
         entries.push((Sample::Series(Look::DIM), "dominated: another run is as fast and gets as much done".to_owned()));
@@ -107,7 +107,7 @@ fn draw_front(scene: &mut Scene, panel: &Panel, candidates: &[Candidate<'_>]) {
     }
 }
 
-fn draw_points(scene: &mut Scene, panel: &Panel, group: &Comparison<'_>, pace: Pace, candidates: &[Candidate<'_>]) {
+fn draw_points(scene: &mut Scene, panel: &Panel, group: &Comparison<'_>, unit: &str, candidates: &[Candidate<'_>]) {
     let one_load = group.loads().len() < 2;
     let (dominated, best): (Vec<_>, Vec<_>) = candidates.iter().partition(|candidate| candidate.dominated);
     let mut taken: Vec<(Place, String)> = Vec::new();
@@ -119,7 +119,7 @@ fn draw_points(scene: &mut Scene, panel: &Panel, group: &Comparison<'_>, pace: P
             candidate.label.to_owned(),
             candidate.point.run.id.clone(),
             format!("median {} s", short(latency)),
-            format!("{} {} per GPU ({} GPUs)", short(rate), pace.unit, candidate.point.run.gpus),
+            format!("{} {} per GPU ({} GPUs)", short(rate), unit, candidate.point.run.gpus),
             if candidate.dominated { "dominated" } else { "on the front" }.to_owned(),
         ];
         let class = if candidate.dominated { "dim".to_owned() } else { look.ink() };

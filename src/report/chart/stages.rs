@@ -63,19 +63,16 @@ pub(super) fn stages(plan: &Plan, results: &Results, group: &Comparison<'_>) -> 
     if shown.len() < runs.len() {
         words.notes.push(format!("The first {} of {} runs are drawn.", shown.len(), runs.len()));
     }
-    let entries: Vec<(Sample, String)> = names
-        .iter()
-        .take(LOOKS)
-        .enumerate()
-        .map(|(place, name)| (Sample::Patch(Look::of(place).ink()), inline(name)))
-        .chain(
-            (names.len() > LOOKS)
-                .then(|| (Sample::Patch("dim".to_owned()), "others, named by their tooltips".to_owned())),
-        )
-        .collect();
-    let below = legend(&mut scene, top + height + BELOW, &entries);
+    let below = legend(&mut scene, top + height + BELOW, &entries(&names));
     finish(&mut scene, below, &words.notes);
     Some((words, scene))
+}
+
+fn entries(names: &[String]) -> Vec<(Sample, String)> {
+    let shown = names.iter().take(LOOKS).enumerate();
+    let others =
+        (names.len() > LOOKS).then(|| (Sample::Patch(Look::DIM.ink()), "others, named by their tooltips".to_owned()));
+    shown.map(|(place, name)| (Sample::Patch(Look::of(place).ink()), inline(name))).chain(others).collect()
 }
 
 /// Stage names, the longest stages first.

@@ -54,21 +54,17 @@ pub(super) fn draw(scene: &Scene, label: &str) -> Result<String, ChartError> {
 
 fn draw_group(group: &Group, size: (i32, i32)) -> Result<String, ChartError> {
     let title = group.tooltip.as_ref().map(|text| format!("<title>{}</title>", escaped(text))).unwrap_or_default();
-    let class = |class: &str| escaped(class);
-    match group.parts.as_slice() {
-        [part] => Ok(format!("<g class=\"{}\">{title}\n{}</g>\n", class(&part.0), draw_part(part, size)?)),
-        parts => {
-            let mut text = format!("<g>{title}\n");
-            for part in parts {
-                text.push_str(&format!("<g class=\"{}\">\n{}</g>\n", class(&part.0), draw_part(part, size)?));
-            }
-            text.push_str("</g>\n");
-            Ok(text)
-        }
+    let drawn = |(class, shapes): &Part, title: &str| {
+        Ok(format!("<g class=\"{}\">{title}\n{}</g>\n", escaped(class), draw_shapes(shapes, size)?))
+    };
+    if let [part] = group.parts.as_slice() {
+        return drawn(part, &title);
     }
+    let parts: Result<Vec<String>, ChartError> = group.parts.iter().map(|part| drawn(part, "")).collect();
+    Ok(format!("<g>{title}\n{}</g>\n", parts?.concat()))
 }
 
-fn draw_part((_, shapes): &Part, (width, height): (i32, i32)) -> Result<String, ChartError> {
+fn draw_shapes(shapes: &[Shape], (width, height): (i32, i32)) -> Result<String, ChartError> {
     let mut drawing = String::new();
     {
         let size = (width.unsigned_abs(), height.unsigned_abs());

@@ -44,7 +44,7 @@ pub(super) fn tiles(results: &Results) -> Vec<(&'static str, String)> {
         ("Cut by a limit", some(sum(|run| run.censored))),
         ("Cancelled", some(sum(|run| run.cancelled))),
         ("Time under load", (measured > 0.0).then(|| format!("{} s", fixed(measured, 1)))),
-        ("Highest throughput", (best > 0.0).then(|| format!("{} requests/s", fixed(best, 3)))),
+        ("Most requests/s", (best > 0.0).then(|| fixed(best, 3))),
     ];
     tiles.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

@@ -80,7 +80,7 @@ fn variant(variant: &VariantPlan) -> Vec<Field> {
         inline(&variant.label),
         variant.gpus.to_string(),
         if layout.is_empty() { "no parallelism".to_owned() } else { layout.join(", ") },
-        serve.collect::<Vec<_>>().join(" "),
+        if variant.serve_args.is_empty() { "none".to_owned() } else { serve.collect::<Vec<_>>().join(" ") },
         variant.endpoint.path().to_owned(),
     ];
     cells.into_iter().map(Field::text).collect()

@@ -25,6 +25,9 @@ const FLAGS: &[&str] = &[
 /// The key under which WebDriver tells an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
+/// Plain HTTP still needs a TLS provider in the client's hands; another test area may have been first.
+static PROVIDER: Once = Once::new();
+
 /// A browser with one window. It, its driver and its folder are gone when this goes.
 pub(super) struct Browser {
     driver: Child,
@@ -44,8 +47,6 @@ impl Browser {
     pub(super) async fn start() -> Result<Self, String> {
         let driver = program("chromedriver").ok_or("`chromedriver` is not installed")?;
         let binary = program("chromium").ok_or("`chromium` is not installed")?;
-        static PROVIDER: Once = Once::new();
-        // another test area may have been first
         PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
         let folder = tempfile::tempdir().unwrap();
         let driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
@@ -159,8 +160,8 @@ impl Drop for Browser {
         // own folder are meant
         let folder = self.folder.path().to_string_lossy().into_owned();
         for process in processes_with(&folder) {
-            // it may have gone by itself meanwhile
-            rustix::process::kill_process(process, rustix::process::Signal::KILL).ok();
+            // an error says that it has gone by itself meanwhile
+            rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap_or_default();
         }
         drop(self.driver.kill());
         self.driver.wait().unwrap();

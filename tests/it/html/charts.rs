@@ -163,6 +163,8 @@ fn open_loop_runs_stand_along_their_rate_with_the_response_time() {
     let chart = stored.chart("latency-A-open");
     assert!(chart.title.starts_with("Response time against request rate: Dataset A"), "{}", chart.title);
     assert!(words(&chart.svg).contains("Response time (s)"));
+    let throughput = stored.chart("throughput-A-open").svg;
+    assert!(tooltips(&throughput).contains(&"offered") && words(&throughput).contains("the rate that was offered"));
 }
 
 #[test]

@@ -134,11 +134,12 @@ async fn two_clicks_reach_the_slowest_request_of_a_run() {
     browser.close().await;
 }
 
+/// Words that take over the title when they are carried out.
+const HOSTILE: &str = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">";
+
 #[tokio::test]
 async fn hostile_words_are_shown_and_not_carried_out() {
     let Some(browser) = browser("hostile_words_are_shown_and_not_carried_out").await else { return };
-    const HOSTILE: &str =
-        "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">";
     let mut stored = Stored::sweep(&["a", "b"], &[1, 2], 50);
     stored.plan.title = HOSTILE.to_owned();
     stored.plan.variants[0].label = HOSTILE.to_owned();
@@ -196,13 +197,13 @@ async fn picture(browser: &Browser, scheme: &str, name: &str) -> f64 {
     let folder = repository().join("target/test-output/html");
     keep(&folder, &format!("{name}.png"), &png);
     let grey = image::load_from_memory(&png).unwrap().into_luma8();
-    let mut levels = [0_u64; 256];
+    let mut levels = [0_u32; 256];
     grey.pixels().for_each(|pixel| levels[usize::from(pixel.0[0])] += 1);
     let most = levels.iter().max().unwrap();
-    let all = u64::from(grey.width()) * u64::from(grey.height());
+    let all = grey.width() * grey.height();
     // words, lines and points leave marks of many kinds on what is mostly background
-    assert!(levels.iter().filter(|count| **count > 0).count() > 100 && *most < all * 97 / 100, "{name} is blank");
-    levels.iter().zip(0_u32..).map(|(count, level)| *count as f64 * f64::from(level)).sum::<f64>() / all as f64
+    assert!(levels.iter().filter(|count| **count > 0).count() > 100 && *most < all / 100 * 97, "{name} is blank");
+    levels.iter().zip(0_u32..).map(|(count, level)| f64::from(*count) * f64::from(level)).sum::<f64>() / f64::from(all)
 }
 
 fn keep(folder: &Path, name: &str, bytes: &[u8]) {

@@ -34,7 +34,7 @@ impl Stored {
         let large = json!({"width": 1024, "height": 1024, "num_inference_steps": 25});
         let mut runs = Vec::new();
         let mut records = Vec::new();
-        for (place, variant) in variants.iter().enumerate() {
+        for (variant, place) in variants.iter().zip(0_u32..) {
             for load in loads {
                 runs.push(build::run(variant, "A", requests as u64, *load));
                 records.push(requests_of(place, *load, requests));
@@ -83,16 +83,16 @@ impl Stored {
 }
 
 /// A closed loop: each slot sends its next request when its last one is done.
-fn requests_of(variant: usize, load: u32, requests: usize) -> Vec<Record> {
+fn requests_of(variant: u32, load: u32, requests: usize) -> Vec<Record> {
     let mut free = vec![0.0_f64; load as usize];
     let mut records = Vec::new();
-    for index in 0..requests {
+    for (index, number) in (0..requests).zip(0_u32..) {
         let slot = (0..free.len()).min_by(|a, b| free[*a].total_cmp(&free[*b])).unwrap();
         // a spread that looks like noise and is the same every time
-        let noise = (index as u32).wrapping_mul(2_654_435_761) >> 8 & 0xffff;
+        let noise = (number.wrapping_mul(2_654_435_761) >> 8) & 0xffff;
         let is_large = index % 3 == 2;
         let shape = if is_large { 3.0 } else { 1.0 };
-        let crowd = 1.0 + f64::from(load - 1) * (0.45 - 0.04 * variant as f64).max(0.05);
+        let crowd = 1.0 + f64::from(load - 1) * (0.45 - 0.04 * f64::from(variant)).max(0.05);
         let latency = shape * crowd * (2.0 + f64::from(noise) / 65_536.0);
         let (due, sent) = (free[slot], free[slot] + 0.02);
         let mut record = image(index, sent, sent + latency);
