@@ -130,7 +130,8 @@ fn stat(name: &str) -> Option<Stat> {
 enum Quantity<'a> {
     Latency,
     ResponseTime,
-    GenerationMs,
+    ImageGenerationMs,
+    VideoGenerationMs,
     Rtf,
     DenoiseStepMs,
     MemoryMb,
@@ -152,7 +153,8 @@ fn quantity(name: &str) -> Option<(Quantity<'_>, Stat)> {
     let quantity = match head {
         "latency_s" => Quantity::Latency,
         "response_time_s" => Quantity::ResponseTime,
-        "image_generation_ms" | "video_generation_ms" => Quantity::GenerationMs,
+        "image_generation_ms" => Quantity::ImageGenerationMs,
+        "video_generation_ms" => Quantity::VideoGenerationMs,
         "rtf" => Quantity::Rtf,
         "peak_memory_mb" => Quantity::MemoryMb,
         _ => return None,
@@ -166,14 +168,20 @@ impl Quantity<'_> {
         match self {
             Self::Latency => record.latency_us.map(seconds),
             Self::ResponseTime => record.response_time_us.map(seconds),
-            Self::GenerationMs => told_generation_ms(record),
+            Self::ImageGenerationMs if is_of_pictures(record) => told_generation_ms(record),
+            Self::VideoGenerationMs if !is_of_pictures(record) => told_generation_ms(record),
             Self::Rtf => realtime_factor(record).map(|(factor, _)| factor),
-            Self::DenoiseStepMs => denoise_step_ms(record),
+            Self::DenoiseStepMs if is_of_pictures(record) => denoise_step_ms(record),
             Self::MemoryMb => record.peak_memory_mb.filter(|memory| *memory > 0.0),
             Self::Stage(name) => record.stage_ms.get(name).copied(),
-            Self::Met => None,
+            Self::ImageGenerationMs | Self::VideoGenerationMs | Self::DenoiseStepMs | Self::Met => None,
         }
     }
+}
+
+/// Whether what came back is pictures.
+fn is_of_pictures(record: &Record) -> bool {
+    record.outputs.iter().all(|output| !matches!(output.kind, OutputKind::Mp4))
 }
 
 /// What a rate counts.
@@ -204,17 +212,12 @@ fn amount(name: &str) -> Option<Amount> {
 impl Amount {
     /// What a request that succeeded adds; `None` when it cannot be told, or means nothing here.
     fn of(self, repeat: &Repeat, record: &Record) -> Option<f64> {
-        let is_picture = |kind: OutputKind| !matches!(kind, OutputKind::Mp4);
         match self {
             Self::Requests => Some(1.0),
             Self::Met => repeat.met(record),
-            Self::Images if record.outputs.iter().all(|output| is_picture(output.kind)) => {
-                Some(real(record.outputs.len()))
-            }
-            Self::VideoSeconds if !record.outputs.iter().any(|output| is_picture(output.kind)) => clip_s(record),
-            Self::Frames if !record.outputs.iter().any(|output| is_picture(output.kind)) => {
-                frames(record).map(real_u64)
-            }
+            Self::Images if is_of_pictures(record) => Some(real(record.outputs.len())),
+            Self::VideoSeconds if !is_of_pictures(record) => clip_s(record),
+            Self::Frames if !is_of_pictures(record) => frames(record).map(real_u64),
             Self::Images | Self::VideoSeconds | Self::Frames => None,
             Self::MegapixelSteps => megapixel_steps(record),
             Self::OutputsPerHourPerGpu => {

@@ -2,11 +2,12 @@
 
 use indexmap::IndexMap;
 
+use super::compared::ComparePlan;
 use super::draft::{Draft, draft};
 use super::runs::{Made, Maker, add};
 use super::steps::{Servers, Slot, steps};
 use super::traffic::slo;
-use super::types::{Axis, ComparePlan, PLAN_FORMAT, Plan, SloPlan, Step, VariantPlan};
+use super::types::{Axis, PLAN_FORMAT, Plan, SloPlan, Step, VariantPlan};
 use super::{ids, keys, request_fields};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;

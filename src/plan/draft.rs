@@ -280,6 +280,10 @@ fn judged_by(written: &Compare, at: &KeyPath, problems: &mut Vec<Problem>) {
         let message = format!("a relative change from 0 to below 1 is expected, not `{floor}`");
         problems.push(Problem::value(at.key("effect_floor"), message).hint("0.02 is 2 %"));
     }
+    if written.metrics.as_ref().is_some_and(Vec::is_empty) {
+        let problem = Problem::value(at.key("metrics"), "there is no metric to compare");
+        problems.push(problem.hint("leave `metrics` out to compare the usual ones"));
+    }
     for (i, name) in written.metrics.iter().flatten().enumerate() {
         let is_stage = name
             .strip_prefix("stage_ms.")

@@ -5,6 +5,7 @@
 mod arrivals;
 mod axes;
 mod build;
+mod compared;
 mod draft;
 mod endpoint;
 mod ids;
@@ -20,9 +21,10 @@ mod types;
 mod unbuilt;
 
 pub use build::{Estimate, Hosting, PlanInput, check, plan};
+pub use compared::ComparePlan;
 pub use phases::{Phases, phases};
 pub use serve::serve_flags;
 pub use types::{
-    Arrivals, Axis, ComparePlan, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan,
-    SloPlan, SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,
+    Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
+    SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,
 };

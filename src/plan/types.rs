@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::compared::ComparePlan;
 use crate::catalog::{Api, SYNC_VIDEO_PATH, Spelling, Task};
 use crate::scenario::model::{Arrival, Order, Parallel, Restart, ServerMode, Validate};
 use crate::units::{ByteSize, Limit, PixelSize, Rate, Span};
@@ -82,17 +83,6 @@ impl Plan {
     pub fn run(&self, id: &str) -> Option<&RunPlan> {
         self.runs.iter().find(|run| run.id == id)
     }
-}
-
-/// Which variants are compared, and how.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ComparePlan {
-    /// The variant that others are compared with, then the others.
-    pub variants: Vec<String>,
-    /// Relative change below which a difference is noise; `None` is the comparison's own.
-    pub effect_floor: Option<f64>,
-    /// Metrics to compare, by their path in `results.json`; `None` is the usual ones.
-    pub metrics: Option<Vec<String>>,
 }
 
 /// An axis of the matrix.

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::number::{ABSENT, fixed};
 use super::sections::{self, Section};
-use super::table::{Align, Cell, Column, Table};
+use super::table::{Align, Cell, Column, Table, Value};
 use super::text::{counted, distinct};
 use crate::catalog::Unit;
 use crate::compare::{
@@ -152,6 +152,7 @@ fn changes(metrics: &[MetricChange]) -> Table {
             right("difference", "Difference"),
             right("change", "Change"),
             right("interval", "95 % Interval"),
+            right("poll_bounds", "Poll Gaps"),
             right("p_adjusted", "p (Holm)"),
             right("rank", "Rank p"),
             Column::text("verdict", "Verdict"),
@@ -163,9 +164,14 @@ fn changes(metrics: &[MetricChange]) -> Table {
         if let Some(note) = &metric.note {
             name.marks.push(table.note(note.clone()));
         }
-        if let Some([low, high]) = metric.poll_bounds {
-            let text = format!("jobs ended between two polls: the change lies from {} to {}", share(low), share(high));
-            name.marks.push(table.note(text));
+        let polls = match metric.poll_bounds {
+            Some([low, high]) => Value::Text(format!("{} to {}", share(low), share(high))),
+            None => Value::Absent,
+        };
+        let mut polls = Cell::from(polls);
+        if metric.poll_bounds.is_some() {
+            let text = "jobs ended at some time between two polls, which leaves room for so much".to_owned();
+            polls.marks.push(table.note(text));
         }
         let row = vec![
             name,
@@ -174,13 +180,14 @@ fn changes(metrics: &[MetricChange]) -> Table {
             signed(metric.difference, places(metric.unit)).into(),
             change(metric).into(),
             interval(metric).into(),
+            polls,
             metric.p_adjusted.map_or_else(|| ABSENT.to_owned(), p).into(),
             metric.rank.map_or_else(|| ABSENT.to_owned(), |rank| p(rank.p)).into(),
             verdict(metric).into(),
         ];
         table.rows.push(row);
     }
-    table
+    table.without_empty_columns(&[])
 }
 
 /// `+20.0 % (worse)`.

@@ -19,9 +19,9 @@ pub struct Compare {
     pub baseline: Option<String>,
     /// The variants compared with it; default all others.
     pub candidates: Vec<String>,
-    /// Relative change below which a difference is noise.
+    /// Relative change below which a difference is noise. Default 0.01.
     pub effect_floor: Option<f64>,
-    /// Metrics to compare; default the usual ones.
+    /// Metrics to compare, by their path in `results.json`; default the usual ones.
     pub metrics: Option<Vec<String>>,
 }
 

@@ -123,7 +123,7 @@ fn jobs_whose_poll_gaps_may_be_the_whole_difference_are_not_told_apart() {
     // 9.2 of 10.0, and 9.7 of 9.5
     assert!((low + 0.08).abs() < 1e-9 && (high - (9.7 / 9.5 - 1.0)).abs() < 1e-9, "{low} {high}");
     assert!(metric(&compared(&[side(10.0, 0), side(8.0, 1)]), "latency_s.mean").significant);
-    assert!(comparison_markdown(&near).contains("jobs ended between two polls"));
+    assert!(comparison_markdown(&near).contains("| Poll Gaps |"));
 }
 
 /// Arms of several levels, given by concurrency and latency of each arm.

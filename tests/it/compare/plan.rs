@@ -61,6 +61,8 @@ fn a_wrong_floor_and_a_wrong_metric_are_told_at_their_place() {
     for part in ["from 0 to below 1", "there is no metric `latency_s.p999`", "did you mean `latency_s.p99`"] {
         assert!(told.contains(part), "{part}\n{told}");
     }
+    let output = sandbox.omni_bench(&["plan", "small.toml", "--simulate", "--set", "compare.metrics=[]"]);
+    assert!(text(&output.stderr).contains("there is no metric to compare"), "{}", text(&output.stderr));
 }
 
 #[test]

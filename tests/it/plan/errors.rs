@@ -244,14 +244,6 @@ fn what_a_later_version_will_do_is_refused_by_name() {
             "[server]\nrestart = 'on_crash'",
             "server.restart: `server.restart = \"on_crash\"` is not available in this version",
         ),
-        (
-            "[[variants]]\nname = 'x'\n[[variants]]\nname = 'y'\n[compare]\nbaseline = 'x'\neffect_floor = 0.01",
-            "compare.effect_floor: `compare.effect_floor` is not available in this version",
-        ),
-        (
-            "[[variants]]\nname = 'x'\n[[variants]]\nname = 'y'\n[compare]\nbaseline = 'x'\nmetrics = []",
-            "compare.metrics: `compare.metrics` is not available in this version",
-        ),
     ]);
     let text = format!("{HEAD}stream = false\nsync_video = false\n{DATASET_A}allow_download = false\n");
     assert_eq!(problems_of(&text, SIMULATED), Vec::<String>::new(), "what is switched off is not used");
