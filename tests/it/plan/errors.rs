@@ -209,7 +209,6 @@ fn tasks_that_the_endpoint_or_the_input_cannot_do_are_refused() {
 #[test]
 fn what_a_later_version_will_do_is_refused_by_name() {
     refused(&[
-        ("[gate]\nbaseline = 'b.json'", "gate: `gate` is not available in this version"),
         ("[slurm]\npartition = 'p'", "slurm: `slurm` is not available in this version"),
         ("[dashboard]\ntemplate = 't.md'", "dashboard.template: `dashboard.template` is not available in this version"),
         ("[[dashboard.tables]]\nname = 't'", "dashboard.tables: `dashboard.tables` is not available in this version"),
