@@ -1,5 +1,6 @@
 //! Which entry of a baseline a run belongs to, and what differs between the two.
 
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::baseline::{Baseline, BaselineEntry};
@@ -12,8 +13,8 @@ pub(super) const HARDWARE: &str = "gpu";
 const SIMULATED: &str = "simulated";
 /// Facts that change from one night to the next, which is what a gate is for; they are told, not refused.
 const CHANGING: [&str; 2] = ["server.", "environment."];
-/// Facts of who answers; all others are of what was asked.
-const CONFIGURATION: [&str; 3] = ["parallel", "serve_args", "gpus"];
+/// Facts of who answers begin with one of these; all others are of what was asked. One that is missing is off.
+const CONFIGURATION: [&str; 3] = ["parallel.", "serve_args.", "gpus"];
 /// Shares of failed requests that differ by more leave other requests to compare.
 const ERROR_RATES: f64 = 0.01;
 /// The key of the share of failed requests.
@@ -68,7 +69,6 @@ fn pair<'a>(run: &Measured, entry: &'a BaselineEntry, allow: &[String]) -> Pair<
         differ(ERROR_RATE, theirs.into(), ours.into());
     }
     // what the facts do not tell apart, the hashes do
-    let is_configuration = |key: &str| CONFIGURATION.contains(&key);
     let is_changing = |key: &str| key == ERROR_RATE || CHANGING.iter().any(|prefix| key.starts_with(prefix));
     let mut told = known.iter().map(|(key, ..)| key.as_str()).filter(|key| !is_changing(key));
     let configured = told.clone().any(is_configuration);
@@ -81,12 +81,23 @@ fn pair<'a>(run: &Measured, entry: &'a BaselineEntry, allow: &[String]) -> Pair<
     Pair { entry, differences, notes }
 }
 
-/// Facts that both know and that differ; an imported baseline knows none.
+/// Facts that both know and that differ; an imported baseline knows none. What a configuration leaves out
+/// is known to be off.
 fn differences_of_facts(run: &Measured, entry: &BaselineEntry) -> Vec<(String, Value, Value)> {
-    let both = entry.fingerprint.iter().filter_map(|(key, theirs)| Some((key, theirs, run.facts.get(key)?)));
-    both.filter(|(_, theirs, ours)| theirs != ours)
-        .map(|(key, theirs, ours)| (key.clone(), theirs.clone(), ours.clone()))
-        .collect()
+    if entry.fingerprint.is_empty() || run.facts.is_empty() {
+        return Vec::new();
+    }
+    let keys: IndexSet<&String> = entry.fingerprint.keys().chain(run.facts.keys()).collect();
+    let both = keys.into_iter().filter_map(|key| {
+        let off = is_configuration(key).then_some(Value::Null);
+        let of = |facts: &IndexMap<String, Value>| facts.get(key).cloned().or_else(|| off.clone());
+        Some((key.clone(), of(&entry.fingerprint)?, of(&run.facts)?))
+    });
+    both.filter(|(_, theirs, ours)| theirs != ours).collect()
+}
+
+fn is_configuration(key: &str) -> bool {
+    CONFIGURATION.iter().any(|prefix| key.starts_with(prefix))
 }
 
 /// Whether two names are of the same hardware: equal, or one is a label that the other holds as a word,

@@ -102,7 +102,9 @@ pub(super) fn judge(stored: &Stored, baseline: Option<&Baseline>, rules: &Rules)
         return Err(Failure::usage(message));
     }
     let points = points(stored)?;
-    let known: Vec<&str> = points.iter().flat_map(|point| point.facts.keys().map(String::as_str)).collect();
+    let entries = baseline.iter().flat_map(|baseline| &baseline.entries);
+    let facts = points.iter().map(|point| &point.facts).chain(entries.map(|entry| &entry.fingerprint));
+    let known: Vec<&str> = facts.flat_map(|facts| facts.keys().map(String::as_str)).collect();
     let own = ["gpu", "simulated", "error_rate", "workload", "configuration"];
     if let Some(key) = rules.allow.iter().find(|key| !known.contains(&key.as_str()) && !own.contains(&key.as_str())) {
         let near = nearest(key, known.iter().copied().chain(own));

@@ -16,7 +16,9 @@ fn differing(key: &str, theirs: Value, ours: Value) -> (Measured, BaselineEntry)
     let (mut point, mut known) = (measured(LATENCY, &[10.0]), known());
     for (facts, value) in [(&mut point.facts, ours), (&mut known.fingerprint, theirs)] {
         facts.insert("task".into(), json!("t2i"));
-        facts.insert(key.into(), value);
+        if !value.is_null() {
+            facts.insert(key.into(), value);
+        }
     }
     (point, known)
 }
@@ -56,7 +58,9 @@ fn facts_of_the_workload_that_differ_are_listed_and_allowed_one_by_one() {
         ("num_inference_steps", json!(20), json!(50)),
         ("dataset", json!("aa"), json!("bb")),
         ("requests", json!(10), json!(20)),
-        ("serve_args", json!({}), json!({ "max-num-seqs": 8 })),
+        ("serve_args.max-num-seqs", json!(1), json!(8)),
+        ("serve_args.enforce-eager", Value::Null, json!(true)),
+        ("parallel.cfg", json!(2), Value::Null),
     ] {
         let (mut point, known) = differing(key, theirs, ours);
         point.key = "another".into();
