@@ -1,5 +1,5 @@
-//! Numbers → text: one table model, rendered to Markdown, CSV, JSON and the terminal, and the
-//! dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
+//! Numbers → text: one table model, filled by queries and rendered to Markdown, CSV, JSON and the
+//! terminal, and the dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
 
 mod caption;
 mod csv;
@@ -21,6 +21,7 @@ mod work;
 pub use self::csv::csv;
 pub(crate) use self::csv::render as table_csv;
 pub use self::json::json;
+pub(crate) use escape::prose;
 pub use markdown::markdown;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
 pub(crate) use page::{PARTS, PageSettings, PageTable, adopt, page_with, without_markers};
