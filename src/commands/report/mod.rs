@@ -96,11 +96,12 @@ enum Report<'a> {
 
 impl<'a> Report<'a> {
     fn of(args: &ReportArgs, query: &Query, sources: &'a [Source<'a>]) -> Result<Self, Failure> {
-        let table = report::tabulate(query, sources).map_err(|errors| refused(&errors))?;
+        let wrong = |errors: Vec<QueryError>| refused(&errors);
         Ok(if is_one_table(args) {
+            let table = report::tabulate(query, sources).map_err(wrong)?;
             Self::Table(args.table.unwrap_or(TableKind::Results), table, sources)
         } else {
-            Self::Whole(report::chosen(query, sources), sources)
+            Self::Whole(report::chosen(query, sources).map_err(wrong)?, sources)
         })
     }
 
