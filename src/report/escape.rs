@@ -90,6 +90,11 @@ pub(crate) fn link(path: &str) -> String {
     utf8_percent_encode(path, UNSAFE).to_string()
 }
 
+/// Text for a terminal: what would move its cursor or change its colours is shown as unreadable.
+pub(crate) fn terminal(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }).collect()
+}
+
 /// Text for a CSV cell: what a spreadsheet would carry out as a formula gets an apostrophe before it,
 /// and so does a text that looks as if it had got one. A text that is a number stays as it is.
 pub(crate) fn formula(text: &str) -> String {
@@ -162,6 +167,7 @@ mod tests {
         assert_eq!(cell("cfg2_usp2 a|b\nc <b>R&D &amp; x</b> *"), "cfg2_usp2 a\\|b c &lt;b>R&D &amp;amp; x&lt;/b> \\*");
         assert_eq!(cell("_x_ [1, 2] [a](b)"), "\\_x\\_ \\[1, 2\\] \\[a\\](b)");
         assert_eq!(prose("`<x>` and <b> and ` <i>"), "`<x>` and &lt;b> and ` &lt;i>");
+        assert_eq!(terminal("a\u{1b}[31mb\tc\n"), "a\u{fffd}[31mb\tc\n");
         assert_eq!(code_span("a|b"), "`a\\|b`");
         assert_eq!(code_span("a``b`"), "``` a``b` ```");
     }

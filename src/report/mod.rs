@@ -1,5 +1,5 @@
-//! Numbers → text: one table model, rendered to Markdown, CSV, JSON and the terminal, and the
-//! dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
+//! Numbers → text: one table model, filled by queries and rendered to Markdown, CSV, JSON and the
+//! terminal, and the dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
 
 mod benchmark_json;
 mod caption;
@@ -36,6 +36,7 @@ pub use comparison::{
 };
 pub use html::{HtmlError, HtmlInput, html};
 pub use junit::verdict_junit;
+pub(crate) use escape::prose;
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
 pub use page::{MarkerProblem, PageError, PageFacts, page};

@@ -4,6 +4,7 @@ use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Color, ColumnConstraint, ContentArrangement};
 
 use super::caption;
+use super::escape;
 use super::figures::{classes, errors, runs, warnings};
 use super::number::superscript;
 use super::table::{Align, Column, Table};
@@ -34,7 +35,7 @@ const EXPENDABLE: &[&str] = &[
 pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>) -> String {
     let runs = fit(runs(plan, results), width);
     let mut text = Text::default();
-    text.add(format!("{} ({}, {})\n", plan.title, plan.model, plan.task));
+    text.add(escape::terminal(&format!("{} ({}, {})\n", plan.title, plan.model, plan.task)));
     if let Some(simulated) = caption::simulated(results) {
         text.add(format!("{simulated}\n"));
     }
@@ -56,7 +57,7 @@ pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>)
     for (title, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
         text.add(format!("\n{title}\n"));
         for line in lines {
-            text.add(format!("  {line}\n"));
+            text.add(format!("  {}\n", escape::terminal(&line)));
         }
     }
     text.finish()
@@ -64,7 +65,7 @@ pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>)
 
 pub(crate) fn footnotes(table: &Table, text: &mut Text) {
     for (place, note) in table.notes.iter().enumerate() {
-        text.add(format!("{} {note}\n", superscript(place + 1)));
+        text.add(format!("{} {}\n", superscript(place + 1), escape::terminal(note)));
     }
 }
 
@@ -97,7 +98,7 @@ pub(crate) fn render(table: &Table, color: bool, width: Option<u16>) -> String {
     }
     for row in &table.rows {
         drawn.add_row(row.iter().zip(&table.columns).map(|(cell, column)| {
-            let text = cell.show(column);
+            let text = escape::terminal(&cell.show(column));
             let tone = if column.key == "validity" { tone(&text) } else { None };
             let drawn = comfy_table::Cell::new(text).set_alignment(match column.align {
                 Align::Left => CellAlignment::Left,

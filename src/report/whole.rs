@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::escape::prose;
+use super::escape::{self, prose};
 use super::query;
 use super::source::Source;
 use super::table::{Cell, Table, Value};
@@ -37,7 +37,7 @@ impl Titled<'_> {
     pub(crate) fn terminal(&self, color: bool, width: Option<u16>) -> String {
         let mut text = Text::default();
         for line in captions(self.sources) {
-            text.add(format!("{line}\n"));
+            text.add(format!("{}\n", escape::terminal(&line)));
         }
         text.add(format!("\n{}\n{}", self.title.to_lowercase(), terminal::render(self.table, color, width)));
         terminal::footnotes(self.table, &mut text);
@@ -177,7 +177,7 @@ pub(crate) fn everything_terminal(sources: &[Source<'_>], color: bool, width: Op
     for (title, lines) in remarks(sources) {
         text.add(format!("\n{}\n", title.to_lowercase()));
         for line in lines {
-            text.add(format!("  {line}\n"));
+            text.add(format!("  {}\n", escape::terminal(&line)));
         }
     }
     text.finish()

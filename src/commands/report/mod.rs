@@ -5,6 +5,8 @@ mod output;
 use std::borrow::Cow;
 use std::path::Path;
 
+use indexmap::IndexSet;
+
 use super::stored::{self, Stored};
 use super::{Ui, failure::Failure};
 use crate::catalog::TableKind;
@@ -31,7 +33,7 @@ fn carry_out(args: &ReportArgs, ui: Ui) -> Result<Exit, Failure> {
         ui.note(note);
     }
     if let Some(file) = summary {
-        output::append(&file, &report.markdown(), ui)?;
+        output::append(&file, &report.summary(), ui)?;
     }
     // a file has no colours and no width
     let (color, width) = if args.output.is_some() { (false, None) } else { (ui.color_out, output::width()) };
@@ -94,11 +96,12 @@ enum Report<'a> {
 
 impl<'a> Report<'a> {
     fn of(args: &ReportArgs, query: &Query, sources: &'a [Source<'a>]) -> Result<Self, Failure> {
-        let table = report::tabulate(query, sources).map_err(|errors| refused(&errors))?;
+        let wrong = |errors: Vec<QueryError>| refused(&errors);
         Ok(if is_one_table(args) {
+            let table = report::tabulate(query, sources).map_err(wrong)?;
             Self::Table(args.table.unwrap_or(TableKind::Results), table, sources)
         } else {
-            Self::Whole(report::chosen(query, sources), sources)
+            Self::Whole(report::chosen(query, sources).map_err(wrong)?, sources)
         })
     }
 
@@ -110,6 +113,15 @@ impl<'a> Report<'a> {
                 results.iter().all(|results| results.runs.is_empty()).then(|| report::nothing(TableKind::Results))
             }
         }
+    }
+
+    /// For a page that shows other things too: with a heading.
+    fn summary(&self) -> String {
+        let (Self::Table(_, _, sources) | Self::Whole(_, sources)) = self;
+        let titles: IndexSet<&str> = sources.iter().map(|source| source.plan.title.as_str()).collect();
+        let titles: Vec<&str> = titles.into_iter().collect();
+        let nothing = self.nothing().map(|note| format!("{note}\n")).unwrap_or_default();
+        format!("## {}\n\n{}{nothing}", report::prose(&titles.join(", ")), self.markdown())
     }
 
     fn markdown(&self) -> String {

@@ -261,12 +261,13 @@ mod tests {
                     <!-- omni-bench:end overview -->\n<!-- omni-bench:begin nothing -->\n<!-- omni-bench:end nothing -->\n\
                     <!-- omni-bench:start results -->\n<!-- omni-bench:begin results -->\n";
         let problems = problems(page);
-        assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4, 5, 7, 8]);
+        assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4, 5, 7, 8, 8]);
         assert!(problems[0].1.contains("inside `results`"), "{problems:?}");
         assert!(problems[1].1.contains("never began"), "{problems:?}");
         assert!(problems[2].1.contains("no part is called `nothing`; there are results, overview"), "{problems:?}");
         assert!(problems[3].1.contains("not a marker"), "{problems:?}");
-        assert!(problems[4].1.contains("never ends"), "{problems:?}");
+        assert!(problems[4].1.contains("a second time"), "{problems:?}");
+        assert!(problems[5].1.contains("never ends"), "{problems:?}");
     }
 
     #[test]
@@ -286,7 +287,7 @@ mod tests {
         );
         let replaced = replace(&page, &parts()).unwrap();
         assert_eq!(replaced, page.replace("-->\nold", "-->\n\nnew\n"));
-        let problems = problems(&format!("text\n````\n```\n{}", page.trim_start_matches('\u{feff}')));
+        let problems = problems(&format!("text\n`````\n```\n{}", page.trim_start_matches('\u{feff}')));
         assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2], "{problems:?}");
         assert!(problems[0].1.contains("hides the marker on line 4"), "{problems:?}");
     }

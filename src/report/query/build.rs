@@ -50,20 +50,18 @@ pub(crate) fn tabulate(query: &Query, sources: &[Source<'_>]) -> Result<Table, V
 
 /// The results with the runs for which the filters hold, one for each source; runs without numbers are
 /// left out when there is a filter.
-pub(crate) fn chosen(query: &Query, sources: &[Source<'_>]) -> Vec<Results> {
+pub(crate) fn chosen(query: &Query, sources: &[Source<'_>]) -> Result<Vec<Results>, Vec<QueryError>> {
+    if query.filters.is_empty() {
+        return Ok(sources.iter().map(|source| source.results.clone()).collect());
+    }
+    let subjects = Subject::all(sources, Scope::Run);
+    known(query, &subjects)?;
     let of = |source: &Source<'_>| {
-        let mut results = source.results.clone();
-        if !query.filters.is_empty() {
-            results.runs = Subject::all(&[*source], Scope::Run)
-                .into_iter()
-                .filter(|subject| query.holds(subject))
-                .map(|subject| subject.summary.clone())
-                .collect();
-            results.not_run.clear();
-        }
-        results
+        let own = |subject: &&Subject<'_>| std::ptr::eq(subject.source.results, source.results) && query.holds(subject);
+        let runs = subjects.iter().filter(own).map(|subject| subject.summary.clone()).collect();
+        Results { runs, not_run: Vec::new(), ..source.results.clone() }
     };
-    sources.iter().map(of).collect()
+    Ok(sources.iter().map(of).collect())
 }
 
 impl Query {

@@ -343,7 +343,10 @@ fn a_report_goes_to_a_file_and_to_the_summary_of_a_job() {
     let output = command.env("GITHUB_STEP_SUMMARY", &summary).output().unwrap();
     assert!(text(&output).contains("concurrency envelope"), "standard output has the report too");
     let summary = fs_err::read_to_string(summary).unwrap();
-    assert!(summary.starts_with("earlier step\n\n### Concurrency envelope\n\n| Variant | Concurrency |"), "{summary}");
+    assert!(
+        summary.starts_with("earlier step\n\n## Qwen-Image\n\n### Concurrency envelope\n\n| Variant | Concurrency |"),
+        "{summary}"
+    );
 }
 
 #[test]
@@ -359,6 +362,38 @@ fn formulas_in_names_are_text_in_csv_and_html_in_them_is_text_in_markdown() {
     assert_eq!(rows(&csv)[0]["latency_s.mean"], "0.00004");
     let markdown = text(&report(&sandbox, &[&[folder][..], &columns, &["--format", "markdown"]].concat()));
     assert!(markdown.contains("| =HYPERLINK(\"x\")\\|&lt;b> | 0.00004000 | n/a |"), "{markdown}");
+}
+
+/// Case C76: the page of measured results, with the published rows.
+#[test]
+fn a_measured_page_has_the_published_rows_and_the_same_bytes_again() {
+    let sandbox = Sandbox::new();
+    let (plan, results) = super::tables::qwen();
+    let folder = store(sandbox.path(), &plan, &results, NOON);
+    let scenario = "name = \"by-hand\"\n\n[model]\nid = \"Qwen/Qwen-Image\"\ntask = \"t2i\"\n\n[dashboard]\npage = \"page.md\"\nlinks = \"relative\"\n";
+    fs_err::write(sandbox.path().join("by_hand.toml"), scenario).unwrap();
+    let page = || {
+        let output = sandbox.omni_bench(&["dashboard", "by_hand.toml", "--results", folder.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
+        fs_err::read_to_string(sandbox.path().join("page.md")).unwrap()
+    };
+    let first = page();
+    let header =
+        "| Dataset Configuration | Max Concur. | CFG | Usp | Tp | VAE Parallel | Mean Latency (s) | P99 Latency (s) |";
+    assert!(first.contains(header), "{first}");
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    let row = format!(
+        "| [Dataset A](by-hand/{name}/runs/cfg2-usp2/A/c1/summary.json) | 1 | 2 | 2 | Off | Off | 2.2087 | 2.2087 ¹ |"
+    );
+    assert!(first.contains(&row) && first.contains("\n¹ n=1, no percentile\n"), "{first}");
+    let sections: Vec<&str> = first.lines().filter_map(|line| line.strip_prefix("## ")?.get(..2)).collect();
+    assert_eq!(sections, ["1.", "2.", "3.", "4.", "5.", "6.", "7.", "8."]);
+    assert!(
+        first.contains("variant cfg2-usp2, 4 GPUs") && first.contains("- [x] Numbers are measured: yes"),
+        "{first}"
+    );
+    fs_err::remove_file(sandbox.path().join("page.md")).unwrap();
+    assert_eq!(page(), first);
 }
 
 /// 200 runs of four datasets, with classes, stages and memory.
