@@ -35,7 +35,7 @@ pub(super) fn run(args: &BaselineArgs, ui: Ui) -> Exit {
         return told(Exit::RunFailed, &"no run of these results can be a baseline; nothing is written");
     }
     if entries.iter().any(|entry| entry.simulated) {
-        ui.note("a simulator answered: this baseline holds no measurements, and none can be gated by it");
+        ui.note("a simulator answered: this baseline holds no measurements, and only simulated runs compare with it");
     }
     if entries.iter().any(|entry| entry.hardware.is_none()) {
         ui.note(

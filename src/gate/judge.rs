@@ -107,7 +107,7 @@ fn against(
             format!("differing from the baseline: {}", refused.join(", ")),
         );
     }
-    let gated = gated(rules, &entry.metrics);
+    let gated = gated(run, rules, &entry.metrics);
     if gated.is_empty() {
         return refuse(told, VerdictKind::NoBaseline, "the baseline has no metric that is gated".to_owned());
     }
@@ -132,10 +132,17 @@ fn hindrance(run: &Measured) -> Option<String> {
     })
 }
 
-/// Metrics to compare: those that the rules name, else the usual ones that the baseline has.
-fn gated(rules: &Rules, known: &IndexMap<String, BaselineMetric>) -> Vec<(&'static MetricSpec, Tolerance)> {
+/// Metrics to compare: those that the rules name, else the usual ones that the baseline has. Response times
+/// are usual where they are the headline, in open loop.
+fn gated(
+    run: &Measured,
+    rules: &Rules,
+    known: &IndexMap<String, BaselineMetric>,
+) -> Vec<(&'static MetricSpec, Tolerance)> {
     let named = rules.metrics().iter().filter_map(|(name, tolerance)| Some((spec(name)?, *tolerance)));
-    let usual = USUAL.iter().filter(|name| known.contains_key(**name));
+    let open = run.repeats.iter().all(|repeat| repeat.headline == "response_time");
+    let usual =
+        USUAL.iter().filter(|name| known.contains_key(**name) && (open || !name.starts_with("response_time_s")));
     let usual = usual.filter_map(|name| Some((spec(name)?, rules.common())));
     if rules.metrics().is_empty() { usual.collect() } else { named.collect() }
 }

@@ -81,6 +81,8 @@ fn results_pass_against_themselves_and_the_verdict_lists_every_metric() {
     for name in ["throughput_per_s", "latency_s.mean", "peak_memory_mb.max"] {
         assert_eq!(metrics.iter().filter(|metric| metric["metric"] == name).count(), 2, "{name}: {out}");
     }
+    let is_response = |metric: &Value| metric["metric"].as_str().unwrap().starts_with("response_time_s");
+    assert!(!metrics.iter().any(is_response), "a closed loop has no headline of its own for it: {out}");
     for metric in metrics {
         assert_eq!(metric["verdict"], "pass", "{metric}");
         assert!(metric["limit"].is_number() && metric["value"] == metric["baseline"], "{metric}");
