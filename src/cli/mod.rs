@@ -19,7 +19,7 @@ pub use history::{
     HistoryAction, HistoryAddArgs, HistoryAllowance, HistoryArgs, HistoryFile, HistoryFormat, HistorySelection,
     HistoryTrendArgs,
 };
-pub use report::{Allowance, DashboardArgs, ReportArgs, ReportFormat};
+pub use report::{Allowance, BenchmarkDirection, DashboardArgs, ReportArgs, ReportFormat};
 
 /// Says how fast an image or video model server is.
 #[derive(Debug, Parser)]

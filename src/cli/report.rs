@@ -35,6 +35,12 @@ pub struct ReportArgs {
     /// Columns: keys separated by commas, such as `id,latency_s.p95,peak_memory_mb.max`.
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     pub columns: Vec<String>,
+    /// In `--format github-action-benchmark`: metrics of which less is better, or more; its tools take one kind a file.
+    #[arg(long, value_enum, default_value_t = BenchmarkDirection::Smaller)]
+    pub better: BenchmarkDirection,
+    /// In `--format html`: show how the runs went in this history file.
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
     /// Append Markdown to the file that `GITHUB_STEP_SUMMARY` names.
     #[arg(long)]
     pub github_summary: bool,
@@ -57,6 +63,15 @@ pub enum ReportFormat {
     GithubActionBenchmark,
     /// `OpenMetrics` text.
     Openmetrics,
+}
+
+/// Which metrics a file for github-action-benchmark holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BenchmarkDirection {
+    /// Latencies, memory, failures, for `customSmallerIsBetter`.
+    Smaller,
+    /// Throughput, attainment, for `customBiggerIsBetter`.
+    Bigger,
 }
 
 /// Arguments of `dashboard`.

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod bench;
+mod charts;
 mod compare;
 mod completions;
 mod dashboard;

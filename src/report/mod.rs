@@ -1,5 +1,6 @@
 //! Numbers → text: one table model, filled by queries and rendered to Markdown, CSV, JSON and the
-//! terminal, and the dashboard page around it. Pure: the same input gives the same bytes. Reads and writes no files.
+//! terminal; the dashboard page, charts and the HTML report around it; formats of other programs.
+//! Pure: the same input gives the same bytes. Reads and writes no files.
 
 mod benchmark_json;
 mod caption;
@@ -34,15 +35,16 @@ pub use benchmark_json::{Better, github_action_benchmark};
 pub use comparison::{
     comparison_html, comparison_markdown, comparison_terminal, self_test_html, self_test_markdown, self_test_terminal,
 };
+pub(crate) use escape::prose;
 pub use html::{HtmlError, HtmlInput, html};
 pub use junit::verdict_junit;
-pub(crate) use escape::prose;
 pub use markdown::markdown;
 pub use openmetrics::openmetrics;
 pub use page::{MarkerProblem, PageError, PageFacts, page};
-pub(crate) use page::{PARTS, PageSettings, PageTable, adopt, page_with, without_markers};
+pub(crate) use page::{PARTS, PageChart, PageSettings, PageTable, adopt, page_with, without_markers};
 pub use query::{List, QueryError};
 pub(crate) use query::{Query, Wanted, chosen, tabulate};
+pub(crate) use sections::escape as html_text;
 pub(crate) use source::Source;
 pub(crate) use table::Table;
 pub use terminal::terminal;

@@ -106,7 +106,7 @@ fn table(table: &Table) -> String {
 }
 
 /// Text that is neither markup nor the end of an attribute.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -10,7 +10,7 @@ use super::stored::{self, Stored};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::compare::{Arm, CompareError, CompareSettings, Comparison, SelfTest, TRIALS, compare, self_test};
 use crate::exit::Exit;
-use crate::plan::{ComparePlan, Plan};
+use crate::plan::Plan;
 use crate::record::{ReadError, write_atomic};
 use crate::report;
 
@@ -164,23 +164,29 @@ impl From<VariantsError> for Failure {
     }
 }
 
-/// The comparisons that a plan's `[compare]` asks for, as text for a terminal; an error says why there is none.
-pub(super) fn planned_comparisons(
-    dir: &std::path::Path,
-    compare: &ComparePlan,
-    color: bool,
-    width: Option<u16>,
-) -> Result<String, String> {
-    let stored = stored::read(dir).map_err(|error| error.to_string())?;
+/// The comparisons that a plan's `[compare]` asks for; `None` when it asks for none, an error says why
+/// there are none.
+pub(super) fn comparisons_of(stored: &Stored) -> Option<Result<Vec<Comparison>, String>> {
+    let compare = stored.plan.compare.as_ref()?;
     let settings = CompareSettings {
         effect_floor: compare.effect_floor,
         metrics: compare.metrics.clone(),
         ..CompareSettings::default()
     };
-    let comparisons = variants_compared(&stored, &compare.variants, &settings).map_err(|error| error.to_string())?;
+    Some(variants_compared(stored, &compare.variants, &settings).map_err(|error| error.to_string()))
+}
+
+/// The same for a folder, as text for a terminal.
+pub(super) fn planned_comparisons(
+    dir: &std::path::Path,
+    color: bool,
+    width: Option<u16>,
+) -> Result<Option<String>, String> {
+    let stored = stored::read(dir).map_err(|error| error.to_string())?;
+    let Some(comparisons) = comparisons_of(&stored).transpose()? else { return Ok(None) };
     let texts: Vec<String> =
         comparisons.iter().map(|comparison| report::comparison_terminal(comparison, color, width)).collect();
-    Ok(texts.join("\n"))
+    Ok(Some(texts.join("\n")))
 }
 
 fn self_tested(given: &str, args: &CompareArgs, ui: Ui) -> Result<Exit, Failure> {

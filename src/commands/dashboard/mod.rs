@@ -7,6 +7,7 @@ mod tables;
 use std::path::{Path, PathBuf};
 
 use super::Ui;
+use super::charts::Charts;
 use super::failure::Failure;
 use super::load::load;
 use super::stored::{self, Stored};
@@ -68,6 +69,8 @@ fn carry_out(args: &DashboardArgs, loaded: &Loaded, ui: Ui) -> Result<Exit, Stop
     };
     let stored = results(args, name)?;
     settings.links = settings.links.is_some().then(|| facts::link_base(&file, &stored));
+    let charts = Charts::draw(&stored.plan, &stored.results, &stored.dir, &file).map_err(Failure::results)?;
+    settings.charts = charts.of_page();
     let text = page.made(&stored, &settings).map_err(|error| page.refused(error))?;
     for name in report::without_markers(&text, &settings) {
         ui.note(&format!(
@@ -76,7 +79,9 @@ fn carry_out(args: &DashboardArgs, loaded: &Loaded, ui: Ui) -> Result<Exit, Stop
             file.display()
         ));
     }
-    Ok(page.put(&text)?)
+    let charted = page.put_charts(&charts)?;
+    let put = page.put(&text)?;
+    Ok(if put == Exit::Fine { charted } else { put })
 }
 
 /// The page that the scenario names.
@@ -156,6 +161,22 @@ impl Page<'_> {
             }
         };
         Failure::new(Exit::Usage, text).into()
+    }
+
+    /// Writes the charts that are not as they should be, or says which those are.
+    fn put_charts(&self, charts: &Charts) -> Result<Exit, Failure> {
+        if !self.args.check {
+            let written = charts.write(self.file).map_err(Failure::results)?;
+            if written > 0 {
+                self.ui.note(&format!("written: {written} charts"));
+            }
+            return Ok(Exit::Fine);
+        }
+        let stale = charts.stale(self.file);
+        for file in &stale {
+            self.ui.error(&format!("`{}` is stale", file.display()));
+        }
+        Ok(if stale.is_empty() { Exit::Fine } else { Exit::GateFailed })
     }
 
     /// Writes the text, or shows what that would change.

@@ -22,7 +22,7 @@ pub(in crate::commands) fn settings(scenario: &Scenario) -> Result<PageSettings,
         None
     });
     if problems.is_empty() {
-        Ok(PageSettings { template, tables, links: dashboard.links.map(|_| String::new()) })
+        Ok(PageSettings { template, tables, charts: Vec::new(), links: dashboard.links.map(|_| String::new()) })
     } else {
         Err(problems)
     }

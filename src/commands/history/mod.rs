@@ -5,7 +5,7 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use super::Ui;
+use super::{Ui, stored};
 use crate::cli::{
     HistoryAction, HistoryAddArgs, HistoryAllowance, HistoryArgs, HistoryFile, HistoryFormat, HistorySelection,
     HistoryTrendArgs,
@@ -72,7 +72,7 @@ fn add(args: &HistoryAddArgs, ui: Ui) -> Result<Exit, Failure> {
 
 /// Everything is read and looked at before anything is added.
 fn entries_of(results: &Path, args: &HistoryAddArgs, ui: Ui) -> Result<Vec<Entry>, Failure> {
-    let stored = read::read(results).map_err(Failure::results)?;
+    let stored = stored::read(results).map_err(Failure::results)?;
     let (entries, left_out) = read::entries(&stored).map_err(Failure::results)?;
     for run in left_out {
         ui.note(&format!("`{}`: run `{run}` is left out: its `run.json` tells no start", results.display()));

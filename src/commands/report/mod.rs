@@ -1,5 +1,6 @@
 //! `report`: stored results → any table or format, without running anything.
 
+mod formats;
 mod output;
 
 use std::borrow::Cow;
@@ -37,7 +38,7 @@ fn carry_out(args: &ReportArgs, ui: Ui) -> Result<Exit, Failure> {
     }
     // a file has no colours and no width
     let (color, width) = if args.output.is_some() { (false, None) } else { (ui.color_out, output::width()) };
-    let text = report.text(args.format, color, width)?;
+    let text = report.text(args, color, width, &folders)?;
     output::write(&text, args.output.as_deref(), ui)
 }
 
@@ -134,9 +135,15 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn text(&self, format: ReportFormat, color: bool, width: Option<u16>) -> Result<String, Failure> {
+    fn text(
+        &self,
+        args: &ReportArgs,
+        color: bool,
+        width: Option<u16>,
+        folders: &[(String, Stored)],
+    ) -> Result<String, Failure> {
         let wrong = |error: &dyn std::fmt::Display| Failure::new(Exit::Results, error.to_string());
-        match (format, self) {
+        match (args.format, self) {
             (ReportFormat::Terminal, Self::Table(_, table, _)) if table.rows.is_empty() => Ok(String::new()),
             (ReportFormat::Terminal, Self::Table(kind, table, sources)) => {
                 Ok(titled(*kind, table, sources).terminal(color, width))
@@ -158,9 +165,16 @@ impl<'a> Report<'a> {
             (ReportFormat::Json, Self::Whole(results, sources)) => {
                 report::everything_json(&with(results, sources)).map_err(|error| wrong(&error))
             }
-            (ReportFormat::Html | ReportFormat::GithubActionBenchmark | ReportFormat::Openmetrics, _) => {
-                Err(Failure::new(Exit::Usage, "this format is not available in this version"))
+            (ReportFormat::Html | ReportFormat::GithubActionBenchmark | ReportFormat::Openmetrics, Self::Table(..)) => {
+                let message =
+                    "this format is of whole runs; leave `--table`, `--columns`, `--group-by` and `--sort` out";
+                Err(Failure::new(Exit::Usage, message))
             }
+            (ReportFormat::Html, Self::Whole(results, _)) => formats::html(args, results, folders),
+            (ReportFormat::GithubActionBenchmark, Self::Whole(results, _)) => {
+                formats::github_action_benchmark(args, results)
+            }
+            (ReportFormat::Openmetrics, Self::Whole(results, _)) => formats::openmetrics(results),
         }
     }
 }

@@ -86,9 +86,9 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
     outputs::write(plan, dir, &results).map_err(Failure::results)?;
     job.write_page(&results).map_err(Failure::results)?;
     show(plan, dir, &results).map_err(Failure::results)?;
-    if let Some(compared) = &plan.compare {
-        match planned_comparisons(dir.path(), compared, ui.color_out, width()) {
-            Ok(text) => ui.data(&format!("\n{text}")).map_err(Failure::results)?,
+    if plan.compare.is_some() {
+        match planned_comparisons(dir.path(), ui.color_out, width()) {
+            Ok(text) => ui.data(&text.map(|text| format!("\n{text}")).unwrap_or_default()).map_err(Failure::results)?,
             // the results themselves are complete
             Err(why) => ui.note(&format!("the variants are not compared: {why}")),
         }

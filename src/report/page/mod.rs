@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use super::escape::prose;
+use super::escape::{link_text, prose};
 use super::markdown;
 use super::query::{self, Query, QueryError};
 use super::source::Source;
@@ -80,6 +80,15 @@ pub(crate) struct PageTable {
     pub(crate) query: Query,
 }
 
+/// A chart that stands in a file beside the page.
+#[derive(Debug, Clone)]
+pub(crate) struct PageChart {
+    /// What it shows.
+    pub(crate) title: String,
+    /// Path from the page, with `/`.
+    pub(crate) path: String,
+}
+
 /// What a scenario says about its page.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PageSettings {
@@ -87,12 +96,14 @@ pub(crate) struct PageSettings {
     pub(crate) template: Option<(String, String)>,
     /// Further tables.
     pub(crate) tables: Vec<PageTable>,
+    /// Charts to show.
+    pub(crate) charts: Vec<PageChart>,
     /// Path from the page to the results folder, when rows link to their summaries.
     pub(crate) links: Option<String>,
 }
 
 /// Names of the parts that every page can have, in the order of the sections.
-pub(crate) const PARTS: [&str; 11] = [
+pub(crate) const PARTS: [&str; 12] = [
     "overview",
     "environment",
     "launch",
@@ -103,6 +114,7 @@ pub(crate) const PARTS: [&str; 11] = [
     "metrics",
     "results",
     "figures",
+    "charts",
     "checklist",
 ];
 
@@ -185,10 +197,12 @@ fn parts(plan: &Plan, results: &Results, facts: &PageFacts, settings: &PageSetti
             "metrics" => workload::metrics(plan, results),
             "results" => markdown::table(source),
             "figures" => markdown::figures(plan, results),
+            "charts" => charts(&settings.charts),
             _ => environment::checklist(plan, results, facts),
         };
         parts.add(name, &text);
     }
+    parts.sentences.insert("charts".to_owned(), "No charts: nothing to draw.".to_owned());
     // every kind can be put into a page by its name alone
     for kind in TableKind::ALL.iter().copied().filter(|kind| *kind != TableKind::Results) {
         parts.add_table(kind.name(), kind, &query::standard(kind, &[source]), source);
@@ -198,6 +212,12 @@ fn parts(plan: &Plan, results: &Results, facts: &PageFacts, settings: &PageSetti
         parts.add_table(&table.name, table.kind, &rows, source);
     }
     Ok(parts)
+}
+
+/// The charts as images, each a paragraph.
+fn charts(charts: &[PageChart]) -> String {
+    let image = |chart: &PageChart| format!("![{}](<{}>)", link_text(&chart.title), chart.path);
+    charts.iter().map(image).collect::<Vec<_>>().join("\n\n")
 }
 
 fn create(plan: &Plan, settings: &PageSettings, parts: &Parts) -> Result<String, PageError> {
