@@ -9,9 +9,8 @@ use super::Failure;
 use super::points::error_rate;
 use crate::commands::hardware;
 use crate::commands::stored::Stored;
-use crate::exit::Exit;
 use crate::gate::{BASELINE_FORMAT, Baseline, BaselineEntry, BaselineSource, LEAST_RUNS, Measured};
-use crate::history::{Condition, ConditionError, Entry, Filter, History, HistoryError};
+use crate::history::{Condition, ConditionError, Entry, Filter, History};
 use crate::summarize::Summary;
 
 /// Shares of failed requests that differ by more leave other requests to compare.
@@ -31,7 +30,7 @@ pub(super) fn earlier(
     points: &[Measured],
     simulated: bool,
 ) -> Result<Earlier, Failure> {
-    let history = History::open_existing(file).map_err(failure)?;
+    let history = History::open_existing(file)?;
     let (mut entries, mut notes) = (Vec::new(), IndexMap::new());
     for point in points {
         if point.simulated && !simulated {
@@ -59,10 +58,6 @@ pub(super) fn earlier(
     Ok(Earlier { baseline: Baseline { format: BASELINE_FORMAT, tool_version, source, entries }, notes })
 }
 
-fn failure(error: HistoryError) -> Failure {
-    Failure { exit: Exit::Results, message: error.to_string() }
-}
-
 /// The last runs of a point's line, oldest first: neither invalid nor cut, with as many failures as the
 /// point has, and none of the results themselves.
 fn comparable(
@@ -72,7 +67,7 @@ fn comparable(
     last: u32,
 ) -> Result<Vec<(Timestamp, Summary)>, Failure> {
     let filter = usable(filter(stored, point)).map_err(Failure::usage)?;
-    let entries = history.select(&filter).map_err(failure)?;
+    let entries = history.select(&filter)?;
     let others = entries.iter().filter(|entry| !is_own(stored, entry));
     // a summary that this version cannot read says nothing to it
     let read = others.filter_map(|entry| Some((entry.origin.time, entry.typed().ok()?)));

@@ -18,6 +18,7 @@ use crate::cli::{GateArgs, GateFormat, ScenarioArgs};
 use crate::diagnostic::{Problem, nearest};
 use crate::exit::Exit;
 use crate::gate::{Baseline, Measured, Rules, Verdict, VerdictKind, gate};
+use crate::history::HistoryError;
 use crate::record::{ReadError, write_atomic};
 use crate::report;
 use crate::scenario::model::Gate;
@@ -30,6 +31,12 @@ pub(super) struct Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
+        Self { exit: Exit::Results, message: error.to_string() }
+    }
+}
+
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
         Self { exit: Exit::Results, message: error.to_string() }
     }
 }
