@@ -129,7 +129,7 @@ pub struct BenchArgs {
     /// Target as a multiple of the time of a request alone on the server.
     #[arg(long, value_name = "FACTOR", default_value_t = 3.0, value_parser = above_zero)]
     pub slo_scale: f64,
-    /// Folder for the pictures and videos that come back: `req_0000_0.png`, `req_0000.mp4`.
+    /// Folder for the pictures and videos that come back: `req_0000_00.png`, `req_0000.mp4`.
     #[arg(long, value_name = "DIR")]
     pub save_dir: Option<PathBuf>,
     /// File for the figures as JSON.

@@ -69,10 +69,14 @@ impl Charts {
 pub(super) fn with_records<T>(dir: &ResultsDir, work: impl FnOnce(&dyn Fn(&str) -> Vec<Record>) -> T) -> io::Result<T> {
     let unreadable = RefCell::new(None);
     let done = work(&|run| {
-        read_journal::<Record>(&dir.run(run).records()).map(|journal| journal.items).unwrap_or_else(|error| {
-            unreadable.borrow_mut().get_or_insert(error);
-            Vec::new()
-        })
+        let journal = read_journal::<Record>(&dir.run(run).records());
+        journal.map_or_else(
+            |error| {
+                unreadable.borrow_mut().get_or_insert(error);
+                Vec::new()
+            },
+            |journal| journal.items,
+        )
     });
     match unreadable.into_inner() {
         Some(error) => Err(io::Error::other(error)),

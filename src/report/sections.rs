@@ -137,6 +137,6 @@ mod tests {
         let page = html("A & B", &sections);
         assert!(!page.contains("<script>") && !page.contains("<b>"), "{page}");
         assert!(page.contains("A &amp; B") && page.contains("&quot;t&quot;") && page.contains("0.500"), "{page}");
-        assert!(markdown("t", &sections).contains("| <b>\\|x | 0.500 |"));
+        assert!(markdown("t", &sections).contains("| &lt;b>\\|x | 0.500 |"));
     }
 }

@@ -144,7 +144,7 @@ pub struct Download {
 }
 
 /// What the datasets of a scenario would download, allowed or not. Looks whether named paths exist;
-/// what is wrong with a dataset is left to [`super::load`].
+/// what is wrong with a dataset is left to [`super::load()`].
 pub fn downloads(scenario: &Scenario) -> Vec<Download> {
     let needed = scenario.datasets.iter().filter_map(|(name, written)| {
         let at = KeyPath::root().key("datasets").key(name);

@@ -1,5 +1,5 @@
 //! The saved media of a run, copied to `--save-dir` under the names that the Python client gives:
-//! `req_0000_0.png` for pictures and `req_0000.mp4` for videos, requests and pictures counted from 0.
+//! `req_0000_00.png` for pictures and `req_0000.mp4` for videos, requests and pictures counted from 0.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(super) fn copy(from: &Path, to: &Path) -> io::Result<usize> {
     Ok(copied)
 }
 
-/// `ID_0001_00.png` → `req_0000_0.png`, `ID_0001.mp4` → `req_0000.mp4`; `None` for other files.
+/// `ID_0001_00.png` → `req_0000_00.png`, `ID_0001.mp4` → `req_0000.mp4`; `None` for other files.
 fn renamed(name: &str) -> Option<String> {
     let (stem, extension) = name.rsplit_once('.')?;
     if extension == "mp4" {
@@ -29,7 +29,7 @@ fn renamed(name: &str) -> Option<String> {
     let (stem, picture) = stem.rsplit_once('_')?;
     let (_, number) = stem.rsplit_once('_')?;
     let (number, picture) = (number.parse::<u64>().ok()?.checked_sub(1)?, picture.parse::<u64>().ok()?);
-    Some(format!("req_{number:04}_{picture}.{extension}"))
+    Some(format!("req_{number:04}_{picture:02}.{extension}"))
 }
 
 #[cfg(test)]
@@ -39,9 +39,9 @@ mod tests {
     #[test]
     fn files_get_the_names_of_the_python_client() {
         for (ours, theirs) in [
-            ("req_0001_00.png", Some("req_0000_0.png")),
-            ("req_0012_03.webp", Some("req_0011_3.webp")),
-            ("a_b_7_0003_00.jpg", Some("req_0002_0.jpg")),
+            ("req_0001_00.png", Some("req_0000_00.png")),
+            ("req_0012_03.webp", Some("req_0011_03.webp")),
+            ("a_b_7_0003_00.jpg", Some("req_0002_00.jpg")),
             ("req_0001.mp4", Some("req_0000.mp4")),
             ("req_0001_00.png.part", None),
             ("req_0000.mp4", None),

@@ -133,7 +133,7 @@ fn the_output_file_has_exactly_the_keys_of_the_python_client() {
 fn media_are_saved_under_the_names_of_the_python_client() {
     let (sandbox, server) = (Sandbox::new(), Recorder::start());
     for (task, folder, names, content) in [
-        ("t2i", "pictures", ["req_0000_0.png", "req_0001_0.png"], picture()),
+        ("t2i", "pictures", ["req_0000_00.png", "req_0001_00.png"], picture()),
         ("t2v", "videos", ["req_0000.mp4", "req_0001.mp4"], clip()),
     ] {
         let flags = ["--dataset", "random", "--task", task, "--num-prompts", "2", "--base-url", &server.fake.url];

@@ -21,6 +21,9 @@ fn a_simulated_run_leaves_the_documented_files() {
             expected.push(format!("runs/v/A/{run}/{file}"));
         }
     }
+    let charts = ["latency-A", "pareto-A", "throughput-A"].map(str::to_owned).into_iter();
+    let of_runs = ["c1", "c2", "c3"].map(|run| [format!("distribution-v_A_{run}"), format!("timeline-v_A_{run}")]);
+    expected.extend(charts.chain(of_runs.concat()).map(|chart| format!("results-charts/{chart}.svg")));
     expected.sort();
     assert_eq!(names, expected);
     let results = bench.results();

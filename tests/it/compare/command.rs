@@ -120,7 +120,9 @@ fn continuous_batching_is_a_significant_gain_at_concurrency_eight() {
     let gain = top["candidate"]["gain"].as_f64().unwrap();
     let efficiency = top["candidate"]["efficiency"].as_f64().unwrap();
     assert!((efficiency - gain / 8.0).abs() < 1e-9 && efficiency > 0.15, "{top:#}");
-    assert_eq!(top["baseline"]["remark"], "no gain over c = 2", "{top:#}");
+    // the stricter of the two holds when its latencies keep to the line
+    let remark = top["baseline"]["remark"].as_str().unwrap();
+    assert!(["no gain over c = 2", "serialised"].contains(&remark), "{top:#}");
     assert_eq!(comparison["geomean"]["throughput_per_s"]["points"], 3);
 
     let text = out(&sandbox.omni_bench(&["compare", results, "--variants", "seqs-8", "seqs-1"]));

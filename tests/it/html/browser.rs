@@ -1,4 +1,4 @@
-//! A headless Chromium, driven over WebDriver: <https://www.w3.org/TR/webdriver2/>.
+//! A headless Chromium, driven over `WebDriver`: <https://www.w3.org/TR/webdriver2/>.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const FLAGS: &[&str] = &[
     "--window-size=1280,1000",
 ];
 
-/// The key under which WebDriver tells an element.
+/// The key under which `WebDriver` tells an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Plain HTTP still needs a TLS provider in the client's hands; another test area may have been first.
