@@ -22,8 +22,15 @@ pub struct GateArgs {
     #[arg(value_name = "RESULTS")]
     pub results: PathBuf,
     /// Baseline file, as `baseline` and `import` write it [default: that of the scenario's `[gate]`].
-    #[arg(long, value_name = "FILE", required_unless_present = "scenario")]
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["scenario", "history"])]
     pub baseline: Option<PathBuf>,
+    /// Database of `history`: the baseline of a run is the median of its last comparable runs there, of at
+    /// least 3.
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    pub history: Option<PathBuf>,
+    /// So many of the last comparable runs.
+    #[arg(long, value_name = "K", requires = "history", default_value_t = 10, value_parser = clap::value_parser!(u32).range(3..))]
+    pub last: u32,
     /// Take tolerances, limits and baseline from the `[gate]` of this scenario.
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,

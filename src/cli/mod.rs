@@ -190,6 +190,12 @@ pub struct RunArgs {
     /// Stop at the first run that fails.
     #[arg(long)]
     pub fail_fast: bool,
+    /// Judge the results by the scenario's `[gate]`, as `gate` does.
+    #[arg(long)]
+    pub gate: bool,
+    /// Measure runs that fail the gate again, up to N times; one that then passes is cleared.
+    #[arg(long, requires = "gate", value_name = "N", default_value_t = 0)]
+    pub confirm: u32,
 }
 
 /// Arguments of `init`.

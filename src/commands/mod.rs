@@ -13,6 +13,7 @@ mod export;
 mod failure;
 mod fetch;
 mod gate;
+mod hardware;
 mod history;
 mod import;
 mod init;

@@ -43,7 +43,12 @@ impl Measured {
 
     /// Whether the percentile that a metric is rests on enough requests in every repeat; true for what is none.
     pub(super) fn is_supported(&self, metric: &str) -> bool {
-        let Some((_, last)) = metric.rsplit_once('.') else { return true };
-        self.repeats.iter().all(|repeat| repeat.percentiles.get(last).is_none_or(|percentile| percentile.supported))
+        self.repeats.iter().all(|repeat| is_supported(repeat, metric))
     }
+}
+
+/// Whether the percentile that a metric is rests on enough requests; true for what is none.
+pub(super) fn is_supported(summary: &Summary, metric: &str) -> bool {
+    let Some((_, last)) = metric.rsplit_once('.') else { return true };
+    summary.percentiles.get(last).is_none_or(|percentile| percentile.supported)
 }

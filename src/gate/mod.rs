@@ -3,6 +3,7 @@
 //! clock and no plan; whether a process ends well is for others to say.
 
 mod baseline;
+mod confirm;
 mod entry;
 mod judge;
 mod measured;
@@ -12,6 +13,8 @@ mod rules;
 mod verdict;
 
 pub use baseline::{BASELINE_FORMAT, Baseline, BaselineEntry, BaselineError, BaselineMetric, BaselineSource};
+pub use confirm::Confirmation;
+pub use entry::LEAST_RUNS;
 pub use judge::gate;
 pub use measured::Measured;
 pub use rules::{DEFAULT_TOLERANCE, Limit, Rules, RulesError, Tolerance};

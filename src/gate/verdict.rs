@@ -37,6 +37,17 @@ impl VerdictKind {
             Self::RunFailed => "run_failed",
         }
     }
+
+    /// As people read it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::NoBaseline => "no baseline",
+            Self::NotComparable => "not comparable",
+            Self::Regression => "regression",
+            Self::RunFailed => "run failed",
+        }
+    }
 }
 
 /// Which way a value moved.

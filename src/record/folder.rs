@@ -21,16 +21,13 @@ impl ResultsDir {
         let hash: String = plan.plan_hash.chars().take(8).collect();
         let name = format!("{}-{hash}", now.strftime("%Y%m%dT%H%M%SZ"));
         fs_err::create_dir_all(&parent)?;
-        let new = beside(&parent.join(&name));
-        let made = fs_err::create_dir(&new)
-            .and_then(|()| write_json(&new.join("plan.json"), plan))
-            .and_then(|()| fs_err::create_dir(new.join("runs")))
-            .and_then(|()| place(&new, &parent, &name));
-        if made.is_err() {
-            // the first error is the one to tell
-            drop(fs_err::remove_dir_all(&new));
-        }
-        made.map(Self::at)
+        make(&parent, plan, &|number| if number == 1 { name.clone() } else { format!("{name}-{number}") })
+    }
+
+    /// Makes the folder of a further measurement of some of this folder's runs, inside it: `confirm-1`,
+    /// or the next number that is free.
+    pub fn create_confirmation(&self, plan: &Plan) -> io::Result<Self> {
+        make(self.path(), plan, &|number| format!("confirm-{number}"))
     }
 
     /// Points `latest`, beside this folder, to it.
@@ -70,11 +67,26 @@ impl ResultsDir {
     }
 }
 
-/// Renames the new folder to its name, or to the first numbered one that is free.
-fn place(new: &Path, parent: &Path, name: &str) -> io::Result<PathBuf> {
+/// Makes a folder with a plan and room for runs in it, under the first of the numbered names, from 1,
+/// that is free; it appears whole or not at all.
+fn make(parent: &Path, plan: &Plan, name: &dyn Fn(u32) -> String) -> io::Result<ResultsDir> {
+    let new = beside(&parent.join(name(1)));
+    let made = fs_err::create_dir(&new)
+        .and_then(|()| write_json(&new.join("plan.json"), plan))
+        .and_then(|()| fs_err::create_dir(new.join("runs")))
+        .and_then(|()| place(&new, parent, name));
+    if made.is_err() {
+        // the first error is the one to tell
+        drop(fs_err::remove_dir_all(&new));
+    }
+    made.map(ResultsDir::at)
+}
+
+/// Renames the new folder to the first name that is free.
+fn place(new: &Path, parent: &Path, name: &dyn Fn(u32) -> String) -> io::Result<PathBuf> {
     let mut number = 1_u32;
     loop {
-        let path = parent.join(if number == 1 { name.to_owned() } else { format!("{name}-{number}") });
+        let path = parent.join(name(number));
         match fs_err::rename(new, &path) {
             // a folder that is there holds its plan and is therefore never replaced
             Err(error) if is_taken(&error) && number < 10_000 => number += 1,

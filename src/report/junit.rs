@@ -2,7 +2,7 @@
 //! regression is a failure; what could not be compared, and a run that failed, is an error.
 
 use super::text::Text;
-use super::verdict::{change, value, word};
+use super::verdict::{change, value};
 use crate::gate::{MetricVerdict, RunVerdict, Verdict, VerdictKind};
 
 /// The verdict as `JUnit` XML.
@@ -53,9 +53,9 @@ fn suite(verdict: &Verdict, run: &RunVerdict) -> Suite {
 fn outcome(kind: VerdictKind, message: String) -> Option<(&'static str, String, String)> {
     match kind {
         VerdictKind::Pass => None,
-        VerdictKind::Regression => Some(("failure", word(kind).to_owned(), message)),
+        VerdictKind::Regression => Some(("failure", kind.words().to_owned(), message)),
         VerdictKind::NoBaseline | VerdictKind::NotComparable | VerdictKind::RunFailed => {
-            Some(("error", word(kind).to_owned(), message))
+            Some(("error", kind.words().to_owned(), message))
         }
     }
 }

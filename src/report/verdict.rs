@@ -18,21 +18,10 @@ pub fn verdict_markdown(verdict: &Verdict) -> String {
     sections::markdown(&title(verdict), &content(verdict))
 }
 
-/// A kind as people read it.
-pub(super) const fn word(kind: VerdictKind) -> &'static str {
-    match kind {
-        VerdictKind::Pass => "pass",
-        VerdictKind::NoBaseline => "no baseline",
-        VerdictKind::NotComparable => "not comparable",
-        VerdictKind::Regression => "regression",
-        VerdictKind::RunFailed => "run failed",
-    }
-}
-
 fn title(verdict: &Verdict) -> String {
     let against = verdict.baseline.as_ref().map(|name| format!(" against {name}")).unwrap_or_default();
     let simulated = if verdict.simulated { " (simulated, not a measurement)" } else { "" };
-    format!("Gate{against}: {}{simulated}", word(verdict.verdict))
+    format!("Gate{against}: {}{simulated}", verdict.verdict.words())
 }
 
 fn content(verdict: &Verdict) -> Vec<Section> {
@@ -54,7 +43,7 @@ fn content(verdict: &Verdict) -> Vec<Section> {
     ] {
         let count = verdict.runs.iter().filter(|run| run.verdict == kind).count();
         if count > 0 {
-            counts.push(format!("{count} {}", word(kind)));
+            counts.push(format!("{count} {}", kind.words()));
         }
     }
     let all = counted(verdict.runs.len() as u64, "run");
@@ -66,7 +55,7 @@ fn content(verdict: &Verdict) -> Vec<Section> {
 fn run(run: &RunVerdict) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(reason) = &run.reason {
-        lines.push(format!("{}: {}: {reason}", run.id, word(run.verdict)));
+        lines.push(format!("{}: {}: {reason}", run.id, run.verdict.words()));
     }
     for difference in &run.differences {
         let allowed = if difference.allowed { "allowed to differ" } else { "differs" };
@@ -94,7 +83,7 @@ fn metrics(metrics: &[MetricVerdict]) -> Table {
     for metric in metrics {
         let number =
             |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |value| fixed(value, places(metric.unit)));
-        let mut outcome = Cell::from(word(metric.verdict));
+        let mut outcome = Cell::from(metric.verdict.words());
         if let Some(note) = &metric.note {
             outcome.marks.push(table.note(note.clone()));
         }

@@ -119,6 +119,8 @@ impl<'a> Bench<'a> {
             resume: None,
             save_media: self.args.save_dir.is_some(),
             fail_fast: false,
+            gate: false,
+            confirm: 0,
         }
     }
 

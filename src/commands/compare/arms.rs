@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::commands::hardware;
 use crate::commands::stored::{self, Stored};
 use crate::compare::{Arm, Fingerprint, Point, Repeat};
 use crate::plan::{Axis, Plan, RunPlan, VariantPlan};
@@ -196,8 +197,9 @@ fn fingerprint(stored: &Stored, run: &RunPlan, runs: &[&RunPlan], repeats: &[Rep
         fact("simulator", json!({ "profile": plan.simulator_profile, "noise": plan.simulator_noise }));
     }
     let declared = variant.map_or(&plan.environment, |variant| &variant.environment);
-    fact("gpu", declared.get("gpu").cloned().unwrap_or_default());
-    for (key, value) in declared.iter().filter(|(key, _)| *key != "gpu") {
+    let (told_by, name) = hardware::accelerator(declared).unzip();
+    fact("gpu", value(&name));
+    for (key, value) in declared.iter().filter(|(key, _)| told_by != Some(key.as_str())) {
         fact(&format!("environment.{key}"), value.clone());
     }
     fact("server.models", of_manifests(&|manifest| value(&manifest.server.models)));

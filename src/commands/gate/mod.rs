@@ -1,12 +1,15 @@
 //! `omni-bench gate`: stored results and a baseline in, a verdict out.
 
+mod history;
 mod points;
 mod rules;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(super) use points::points;
+pub(super) use points::{point_id, points};
 pub(super) use rules::rules;
+
+use history::earlier;
 
 use super::Ui;
 use super::load::load;
@@ -14,7 +17,8 @@ use super::stored::{self, Stored};
 use crate::cli::{GateArgs, GateFormat, ScenarioArgs};
 use crate::diagnostic::{Problem, nearest};
 use crate::exit::Exit;
-use crate::gate::{Baseline, Rules, Verdict, VerdictKind, gate};
+use crate::gate::{Baseline, Measured, Rules, Verdict, VerdictKind, gate};
+use crate::history::HistoryError;
 use crate::record::{ReadError, write_atomic};
 use crate::report;
 use crate::scenario::model::Gate;
@@ -31,9 +35,32 @@ impl From<ReadError> for Failure {
     }
 }
 
+impl From<HistoryError> for Failure {
+    fn from(error: HistoryError) -> Self {
+        Self { exit: Exit::Results, message: error.to_string() }
+    }
+}
+
 impl Failure {
     fn usage(message: impl std::fmt::Display) -> Self {
         Self { exit: Exit::Usage, message: message.to_string() }
+    }
+}
+
+/// What results are judged against, besides limits.
+pub(super) enum Against {
+    /// Nothing else.
+    Limits,
+    /// A baseline file.
+    File(Baseline),
+    /// The history in a file, and how many of its last runs.
+    History(PathBuf, u32),
+}
+
+impl Against {
+    /// The baseline in a file, when there is one.
+    pub(super) fn file(file: Option<&Path>) -> Result<Self, Failure> {
+        Ok(file.map(read).transpose()?.map_or(Self::Limits, Self::File))
     }
 }
 
@@ -60,17 +87,14 @@ fn told(ui: Ui, failure: &Failure) -> Exit {
 }
 
 fn carry_out(args: &GateArgs, written: &Gate, ui: Ui) -> Result<Exit, Failure> {
-    let told = |problem: &Problem| {
-        let hint = problem.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-        format!("`{}`: {}{hint}", problem.path, problem.message)
-    };
-    let mut rules = rules(written, args.tolerance)
-        .map_err(|problems| Failure::usage(problems.iter().map(told).collect::<Vec<_>>().join("; ")))?;
+    let mut rules = told_rules(written, args.tolerance)?;
     rules.allow.clone_from(&args.allow);
-    let file = args.baseline.clone().or_else(|| written.baseline.as_ref().map(Into::into));
-    let baseline = file.as_deref().map(read).transpose()?;
-    let stored = stored::read(&args.results)?;
-    let verdict = judge(&stored, baseline.as_ref(), &rules)?;
+    let against = match (&args.history, &args.baseline) {
+        (Some(history), _) => Against::History(history.clone(), args.last),
+        (None, Some(file)) => Against::file(Some(file))?,
+        (None, None) => Against::file(written.baseline.as_deref().map(Path::new))?,
+    };
+    let verdict = judge(&stored::read(&args.results)?, &against, &rules)?;
     let text = match args.format {
         GateFormat::Terminal if args.output.is_some() => report::verdict_terminal(&verdict, false, None),
         GateFormat::Terminal => report::verdict_terminal(&verdict, ui.color_out, comfy_table::Table::new().width()),
@@ -89,19 +113,49 @@ fn carry_out(args: &GateArgs, written: &Gate, ui: Ui) -> Result<Exit, Failure> {
     Ok(exit(&verdict, args.allow_no_baseline))
 }
 
+/// The rules of a `[gate]`, or every one that means nothing.
+pub(super) fn told_rules(written: &Gate, tolerance: Option<f64>) -> Result<Rules, Failure> {
+    let told = |problem: &Problem| {
+        let hint = problem.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        format!("`{}`: {}{hint}", problem.path, problem.message)
+    };
+    rules(written, tolerance)
+        .map_err(|problems| Failure::usage(problems.iter().map(told).collect::<Vec<_>>().join("; ")))
+}
+
 /// Reads a baseline file; what is wrong with it is told with file, line and column.
-pub(super) fn read(file: &Path) -> Result<Baseline, Failure> {
+fn read(file: &Path) -> Result<Baseline, Failure> {
     let text = fs_err::read_to_string(file).map_err(Failure::usage)?;
     Baseline::parse(&text).map_err(|error| Failure::usage(format!("`{}`: {error}", file.display())))
 }
 
 /// The verdict over stored results.
-pub(super) fn judge(stored: &Stored, baseline: Option<&Baseline>, rules: &Rules) -> Result<Verdict, Failure> {
-    if baseline.is_none() && !rules.has_limits() {
-        let message = "there is nothing to judge by: give `--baseline`, or `[gate]` with a baseline or limits";
+pub(super) fn judge(stored: &Stored, against: &Against, rules: &Rules) -> Result<Verdict, Failure> {
+    if matches!(against, Against::Limits) && !rules.has_limits() {
+        let message =
+            "there is nothing to judge by: give `--baseline` or `--history`, or `[gate]` with a baseline or limits";
         return Err(Failure::usage(message));
     }
     let points = points(stored)?;
+    let allowed = rules.allow.iter().any(|key| key == "simulated");
+    let earlier = match against {
+        Against::Limits | Against::File(_) => None,
+        Against::History(file, last) => Some(earlier((file, *last), stored, &points, allowed)?),
+    };
+    let baseline = match against {
+        Against::File(baseline) => Some(baseline),
+        Against::Limits | Against::History(..) => earlier.as_ref().map(|earlier| &earlier.baseline),
+    };
+    check_allowed(&points, baseline, rules)?;
+    let mut verdict = gate(&points, baseline, rules);
+    for run in &mut verdict.runs {
+        run.notes.extend(earlier.as_ref().and_then(|earlier| earlier.notes.get(&run.id)).cloned());
+    }
+    Ok(verdict)
+}
+
+/// Refuses to allow keys that nothing has, which are typos.
+fn check_allowed(points: &[Measured], baseline: Option<&Baseline>, rules: &Rules) -> Result<(), Failure> {
     let entries = baseline.iter().flat_map(|baseline| &baseline.entries);
     let facts = points.iter().map(|point| &point.facts).chain(entries.map(|entry| &entry.fingerprint));
     let known: Vec<&str> = facts.flat_map(|facts| facts.keys().map(String::as_str)).collect();
@@ -111,7 +165,7 @@ pub(super) fn judge(stored: &Stored, baseline: Option<&Baseline>, rules: &Rules)
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         return Err(Failure::usage(format!("there is no key `{key}` to allow{near}")));
     }
-    Ok(gate(&points, baseline, rules))
+    Ok(())
 }
 
 /// How a process ends on a verdict: a failed run is told before a regression, that before what could not

@@ -20,14 +20,18 @@ pub(crate) fn points(stored: &Stored) -> Result<Vec<Measured>, ReadError> {
         all_points(stored)?.into_iter().map(|point| (point.id, point.fingerprint)).collect();
     let mut groups: IndexMap<String, Vec<&RunPlan>> = IndexMap::new();
     for run in &stored.plan.runs {
-        let suffix = format!(".r{}", run.repeat);
-        groups.entry(run.id.strip_suffix(&suffix).unwrap_or(&run.id).to_owned()).or_default().push(run);
+        groups.entry(point_id(run).to_owned()).or_default().push(run);
     }
     let measured = groups.into_iter().filter_map(|(id, runs)| {
         let fingerprint = facts.shift_remove(&id).unwrap_or_default();
         point(stored, id, &runs, fingerprint)
     });
     Ok(measured.collect())
+}
+
+/// The id of a run without its repeat.
+pub(crate) fn point_id(run: &RunPlan) -> &str {
+    run.id.strip_suffix(&format!(".r{}", run.repeat)).unwrap_or(&run.id)
 }
 
 fn point(stored: &Stored, id: String, runs: &[&RunPlan], fingerprint: Fingerprint) -> Option<Measured> {
@@ -73,7 +77,7 @@ fn fault(stored: &Stored, run: &RunPlan) -> Option<String> {
 
 /// Requests without success by requests, over the repeats.
 #[expect(clippy::cast_precision_loss, reason = "counts of requests are far below 2^53")]
-fn error_rate(repeats: &[Summary]) -> Option<f64> {
+pub(super) fn error_rate(repeats: &[Summary]) -> Option<f64> {
     let requests: u64 = repeats.iter().map(|repeat| repeat.requests).sum();
     let completed: u64 = repeats.iter().map(|repeat| repeat.completed).sum();
     (requests > 0).then(|| requests.saturating_sub(completed) as f64 / requests as f64)

@@ -1,11 +1,10 @@
 //! A results folder → entries of the history.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
+use super::super::hardware;
 use super::super::stored::Stored;
 use crate::history::{Entry, Origin};
-use crate::plan::VariantPlan;
 use crate::record::RunManifest;
 
 /// An entry per run with numbers, and the ids of runs whose start is not known.
@@ -17,12 +16,7 @@ pub(super) fn entries(stored: &Stored) -> serde_json::Result<(Vec<Entry>, Vec<St
             left_out.push(summary.id.clone());
             continue;
         };
-        let hardware = if summary.simulated {
-            // what is declared says what the scenario is for, not what answered
-            format!("a simulator at {}× speed", summary.speed)
-        } else {
-            plan.variant(&summary.variant).map_or_else(|| UNKNOWN.to_owned(), hardware)
-        };
+        let hardware = hardware::of_line(plan.variant(&summary.variant), summary.simulated, summary.speed);
         let origin = Origin {
             time,
             scenario: stored.results.scenario.clone(),
@@ -39,20 +33,4 @@ pub(super) fn entries(stored: &Stored) -> serde_json::Result<(Vec<Entry>, Vec<St
 
 fn start(manifest: &RunManifest) -> Option<Timestamp> {
     manifest.started_at.as_deref()?.parse().ok()
-}
-
-/// Hardware that nobody told.
-const UNKNOWN: &str = "unknown";
-
-/// Names by which people declare an accelerator.
-const ACCELERATORS: [&str; 4] = ["gpu", "gpus", "accelerator", "npu"];
-
-/// Count and name of the accelerators, from declared facts.
-fn hardware(variant: &VariantPlan) -> String {
-    let declared = ACCELERATORS.iter().find_map(|name| variant.environment.get(*name));
-    let name = match declared {
-        Some(Value::String(name)) => name.split_whitespace().collect::<Vec<_>>().join(" "),
-        _ => String::new(),
-    };
-    if name.is_empty() { UNKNOWN.to_owned() } else { format!("{} × {name}", variant.gpus) }
 }

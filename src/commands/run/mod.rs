@@ -1,6 +1,7 @@
 //! `omni-bench run`: plan, campaign, summaries, tables.
 
 mod example;
+mod gating;
 mod outputs;
 mod page;
 mod signals;
@@ -13,6 +14,7 @@ use std::io;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use tokio::runtime::Runtime;
 
 use super::compare::planned_comparisons;
 use super::planning::{Planned, prepare};
@@ -22,10 +24,11 @@ use crate::cli::RunArgs;
 use crate::endpoint::job_path;
 use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
-use crate::plan::{Plan, phases};
+use crate::plan::{Plan, Step, phases};
 use crate::record::{ResultsDir, write_json};
 use crate::server::host_name;
 use crate::summarize::Results;
+use gating::Gating;
 
 /// An error to tell, and the code to end with.
 struct Failure {
@@ -67,17 +70,14 @@ pub(super) fn carry_out_and_show(args: &RunArgs, ui: Ui, planned: &Planned, show
 }
 
 fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Result<Exit, Failure> {
+    let gating = Gating::of(args, &planned.loaded.scenario)?;
     let secrets = secrets(&planned.plan, ui)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::new(Exit::RunFailed, &format!("the runtime cannot be started: {error}")))?;
+    let runtime = runtime()?;
     let (dir, plan) = results_dir(args, &planned.plan, ui)?;
     let (dir, plan) = (&dir, &plan);
     ui.note(&format!("results: {}", dir.path().display()));
     let summaries = RefCell::new(BTreeMap::new());
-    let job = Job { args, ui, planned, plan, dir, secrets: &secrets };
+    let job = Job { args, ui, planned, plan, steps: &planned.plan.steps, dir, secrets: &secrets };
     let outcome = runtime.block_on(job.campaign(&summaries));
     // a second Ctrl-C leaves tasks behind, which are not waited for
     runtime.shutdown_background();
@@ -94,7 +94,17 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
         }
     }
     ui.note(&format!("results: {}", dir.path().display()));
-    Ok(verdict::verdict(plan, &outcome, &results, ui))
+    let exit = verdict::verdict(plan, &outcome, &results, ui);
+    gating.map_or(Ok(exit), |gating| job.gate(&gating, exit))
+}
+
+/// What a campaign runs on.
+fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::RunFailed, &format!("the runtime cannot be started: {error}")))
 }
 
 /// The terminal's width, when stdout is one.
@@ -142,11 +152,13 @@ fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan)
 }
 
 /// What a campaign and its outputs work with.
+#[derive(Clone, Copy)]
 struct Job<'a> {
     args: &'a RunArgs,
     ui: Ui,
     planned: &'a Planned,
     plan: &'a Plan,
+    steps: &'a [Step],
     dir: &'a ResultsDir,
     secrets: &'a BTreeMap<String, Secrets>,
 }
@@ -162,7 +174,7 @@ impl Job<'_> {
             .ok();
         let campaign = Campaign {
             plan,
-            steps: &self.planned.plan.steps,
+            steps: self.steps,
             dir: self.dir,
             phases: &|run| phases(plan, run, &self.planned.data),
             example: &|variant, phases, model| example::example(plan, variant, phases, model),

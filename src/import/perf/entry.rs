@@ -1,7 +1,7 @@
 //! An entry → its workload: task, endpoint, dataset, warm-up, with the defaults of the runner and of
 //! the script written out.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::super::document::{Findings, Node, kind};
@@ -16,6 +16,21 @@ use crate::scenario::model::Dataset;
 const BOT_TASK: &str = "think";
 /// Fields that a dataset takes without sending them as they are.
 const DATASET_FIELDS: [&str; 5] = ["slo_ms", "num_outputs_per_prompt", "size", "prompt", "weight"];
+/// The same for the columns of rows: their facts, and the media they name.
+const ROW_FIELDS: [&str; 12] = [
+    "text",
+    "request_id",
+    "timestamp",
+    "image_path",
+    "image_paths",
+    "video_path",
+    "video_paths",
+    "input_reference",
+    "input_references",
+    "image_reference",
+    "video_reference",
+    "audio_reference",
+];
 
 /// What must be equal for entries to share a scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +81,7 @@ pub(super) fn read<'a>(case: &Case<'a>, node: &Node<'a>, findings: &mut Findings
     let warmup = reader.warmup(findings);
     let (dataset, rows) = dataset::read(&reader, task, findings)?;
     let api = api?;
-    let allow_unknown = reader.unread_fields(api, &dataset, findings);
+    let allow_unknown = reader.unread_fields(api, &dataset, rows.as_ref(), findings);
     let setting = Setting {
         model: case.model.to_owned(),
         task,
@@ -225,14 +240,16 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Whether fields are sent that the endpoint ignores; then they are named.
-    fn unread_fields(&self, api: Api, dataset: &Dataset, findings: &mut Findings) -> bool {
+    fn unread_fields(&self, api: Api, dataset: &Dataset, rows: Option<&InlineFile>, findings: &mut Findings) -> bool {
         let tables = [&dataset.defaults, &dataset.overrides];
         let fields = tables.into_iter().chain(dataset.profiles.iter().map(|profile| &profile.fields)).flatten();
-        let mut unread: Vec<&str> = fields
+        let columns = rows.map(InlineFile::columns).unwrap_or_default();
+        let columns = columns.iter().map(String::as_str).filter(|column| !ROW_FIELDS.contains(column));
+        let unread: IndexSet<&str> = fields
             .map(|(key, _)| key.as_str())
+            .chain(columns)
             .filter(|key| !DATASET_FIELDS.contains(key) && !is_known_field(api, key))
             .collect();
-        unread.dedup();
         if unread.is_empty() {
             return false;
         }
@@ -243,7 +260,7 @@ impl<'a> Reader<'_, 'a> {
         };
         let message = format!(
             "`{api}` does not read `{}`: they are sent as the file says (`allow_unknown`) and change nothing{place}",
-            unread.join("`, `")
+            unread.into_iter().collect::<Vec<_>>().join("`, `")
         );
         findings.note(self.get("extra-body").unwrap_or(self.node), message);
         true

@@ -1,6 +1,7 @@
 //! `*-inline` blocks: a file's content written into the perf JSON itself.
 
-use serde_json::Value;
+use indexmap::IndexSet;
+use serde_json::{Map, Value};
 
 use super::super::document::{Findings, Node, kind};
 
@@ -10,6 +11,15 @@ pub(super) struct InlineFile {
     /// `yaml` or `jsonl`.
     pub(super) extension: &'static str,
     pub(super) text: String,
+}
+
+impl InlineFile {
+    /// The columns of its rows, in order of appearance; none when it holds no rows.
+    pub(super) fn columns(&self) -> IndexSet<String> {
+        let rows = self.text.lines().filter(|_| self.extension == "jsonl");
+        let rows = rows.filter_map(|row| serde_json::from_str::<Map<String, Value>>(row).ok());
+        rows.flat_map(|row| row.into_iter().map(|(column, _)| column)).collect()
+    }
 }
 
 /// Reads the block under `key`. A block that cannot be read is an error: the runner would leave it in

@@ -5,7 +5,9 @@
 mod baselines;
 mod command;
 mod comparable;
+mod confirm;
 mod numbers;
+mod run;
 
 use indexmap::IndexMap;
 use omni_bench::catalog::metric;

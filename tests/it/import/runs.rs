@@ -3,7 +3,7 @@
 use omni_bench::plan::Plan;
 use serde_json::{Value, json};
 
-use super::{Import, shown};
+use super::{Import, one, shown};
 
 /// The plan of a written scenario as `run` would store it, for a look at shapes, seeds and warm-up.
 fn plan(import: &Import, scenario: &str) -> Plan {
@@ -227,10 +227,11 @@ fn hunyuan_writes_its_rows_and_its_deployment_beside_the_scenario() {
 }
 
 #[test]
-#[ignore = "needs `source = \"custom\"`"]
 fn hunyuan_is_planned_with_its_h200_baseline() {
     let import = Import::new();
-    assert_eq!(import.import(&["perf_hunyuan_it2i.json"]).code, Some(0));
+    let told = import.import(&["perf_hunyuan_it2i.json"]);
+    assert_eq!(told.code, Some(0), "{}", told.err);
+    assert!(told.err.contains("`/v1/images/edits` does not read `image_urls`"), "{}", told.err);
     let runs = import.runs("perf_hunyuan_it2i");
     assert_eq!(runs.iter().map(shown).collect::<Vec<_>>(), [r#"hunyuan_image3_it2i/inline_rows "inf" c16 n96 w1"#]);
     assert_eq!(
@@ -239,4 +240,23 @@ fn hunyuan_is_planned_with_its_h200_baseline() {
             "hunyuan_image3_it2i/inline_rows/c16 H200 throughput_per_s=0.1874 latency_s.mean=79.0385 latency_s.p99=101.852"
         ]
     );
+}
+
+#[test]
+fn a_case_that_makes_videos_of_videos_is_planned_with_its_rows() {
+    let rows =
+        r#"{"type": "jsonl", "content": [{"prompt": "at night", "video_paths": ["https://example.org/v.mp4"]}]}"#;
+    let entry = format!(
+        r#", "dataset": "custom", "task": "v2v", "num-frames": 33, "fps": 16, "num-prompts": 4, "max-concurrency": 2,
+"dataset-path-inline": {rows}, "baseline": {{"H100": {{"latency_mean": 41.5}}}}"#
+    );
+    let import = Import::with(&one("", "", &entry).replace(r#""dataset": "random", "#, ""));
+    let told = import.import(&["perf.json"]);
+    assert_eq!(told.code, Some(0), "{}", told.err);
+    assert_eq!(import.runs("perf").iter().map(shown).collect::<Vec<_>>(), [r#"one/A "inf" c2 n4 w1"#]);
+    assert_eq!(figures(&import, "perf"), ["one/A/c2 H100 latency_s.mean=41.5"]);
+    let plan = plan(&import, "perf");
+    assert_eq!((plan.variants[0].endpoint.path(), plan.task.to_string().as_str()), ("/v1/videos", "v2v"));
+    let text = import.read("perf-A.jsonl");
+    assert!(text.contains("https://example.org/v.mp4"), "{text}");
 }
