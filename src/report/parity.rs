@@ -112,7 +112,7 @@ fn sentence(comparison: &Comparison, counts: &Counts, runs: &[RunParity], skippe
     }
     if counts.unresolved > 0 {
         let why = if runs.iter().any(|run| is_known(run.found.band.as_ref())) {
-            "differ no further than restarts of the baseline do, which leaves it unresolved"
+            "differ no further than repeats of the baseline do: unresolved"
         } else {
             "differ, and without a second repeat of the baseline with saved media nobody knows whether restarts \
              differ as much: unresolved"
@@ -122,16 +122,13 @@ fn sentence(comparison: &Comparison, counts: &Counts, runs: &[RunParity], skippe
     }
     let same = counts.identical + counts.same_pixels;
     if same > 0 {
-        let bytes = match (counts.identical, counts.same_pixels) {
-            (_, 0) => "identical byte for byte".to_owned(),
-            (0, _) => "the same in every pixel".to_owned(),
+        let how = match (counts.identical, counts.same_pixels) {
+            (_, 0) => "identical, byte for byte".to_owned(),
+            (0, _) => "the same in every pixel, in other bytes".to_owned(),
             (identical, _) => format!("the same in every pixel, {identical} of them byte for byte"),
         };
-        parts.push(if same == total(counts) {
-            format!("all {all}: {bytes}")
-        } else {
-            format!("{same} of {all}: {bytes}")
-        });
+        let whole = same == total(counts);
+        parts.push(if whole { format!("all {all}: {how}") } else { format!("{same} of {all}: {how}") });
     }
     if counts.not_compared > 0 {
         parts.push(format!("{} of {all} could not be compared", counts.not_compared));
@@ -169,7 +166,7 @@ fn apart(runs: &[RunParity]) -> String {
     let least = bands().filter_map(|band| band.min_psnr_db).reduce(f64::min);
     let noise = match (least, bands().next()) {
         (Some(least), _) => format!(", below the band of restart noise, which ends at {} dB", fixed(least, 2)),
-        (None, Some(_)) => ", where restarts of the baseline draw the same pixels".to_owned(),
+        (None, Some(_)) => ", where repeats of the baseline draw the same pixels".to_owned(),
         (None, None) => String::new(),
     };
     format!("differ {seen}{noise}")
@@ -227,7 +224,7 @@ fn table(runs: &[RunParity]) -> Table {
         Column::number("median_psnr_db", "Median PSNR (dB)", 2),
         Column::number("min_ssim", "Min SSIM", 4),
         Column::number("median_ssim", "Median SSIM", 4),
-        Column { align: Align::Right, ..Column::text("band", "Restarts") },
+        Column { align: Align::Right, ..Column::text("band", "Band of Repeats") },
     ];
     let rows = runs.iter().map(|run| -> Vec<Cell> {
         let Parity { likeness, counts, min_psnr_db, min_ssim, band, .. } = &run.found;
@@ -248,8 +245,8 @@ fn table(runs: &[RunParity]) -> Table {
         ]
     });
     let notes = vec![
-        "PSNR is among outputs whose pixels differ, SSIM among those of other bytes; restarts: the least that repeats \
-         of the baseline are alike"
+        "PSNR is among outputs whose pixels differ, SSIM among those of other bytes; band: how far apart repeats of \
+         the baseline are at most, the noise of restarts"
             .to_owned(),
     ];
     let table = Table { columns, rows: rows.collect(), notes };

@@ -1,10 +1,8 @@
 //! The media that `run --save-media` kept of two arms → how alike they are, pair of runs by pair of runs.
 
-use std::collections::BTreeMap;
-
 use crate::commands::stored::Stored;
-use crate::compare::{Arm, Comparison, Excluded, Point, Repeat};
-use crate::parity::{Ffmpeg, Folder, Parity, band, compare_with};
+use crate::compare::{Arm, Comparison, Excluded, Point};
+use crate::parity::{Ffmpeg, Folder, band, compare_with};
 use crate::report::{OutputParity, RunParity};
 
 /// An arm and the folder that it comes from.
@@ -14,8 +12,11 @@ pub(super) struct Side<'a> {
     pub(super) arm: &'a Arm,
 }
 
-/// Media of a point's repeats by their number, or why there are none.
-type Media = BTreeMap<u32, (String, Result<Folder, String>)>;
+/// A run and its media, or why there are none.
+struct Media {
+    id: String,
+    folder: Result<Folder, String>,
+}
 
 /// How alike the outputs of the compared points are; `None` when no run of theirs kept any.
 pub(super) fn parity(comparison: &Comparison, a: Side<'_>, b: Side<'_>) -> Option<OutputParity> {
@@ -24,7 +25,7 @@ pub(super) fn parity(comparison: &Comparison, a: Side<'_>, b: Side<'_>) -> Optio
     for run in &comparison.runs {
         let (Some(point_a), Some(point_b)) = (a.point(&run.id), b.point(&run.candidate_id)) else { continue };
         let (media_a, media_b) = (a.media(point_a), b.media(point_b));
-        kept |= media_a.values().chain(media_b.values()).any(|(_, media)| media.is_ok());
+        kept |= media_a.iter().chain(&media_b).any(|media| media.folder.is_ok());
         if point_a.workload_key == point_b.workload_key {
             pairs(&media_a, &media_b, &mut runs, &mut skipped);
         } else {
@@ -40,9 +41,10 @@ impl<'a> Side<'a> {
         self.arm.points.iter().find(|point| point.id == id)
     }
 
-    fn media(self, point: &Point) -> Media {
-        let of = |repeat: &Repeat| (repeat.number, (repeat.summary.id.clone(), self.folder(&repeat.summary.id)));
-        point.repeats.iter().map(of).collect()
+    /// Of every repeat, in order.
+    fn media(self, point: &Point) -> Vec<Media> {
+        let of = |id: &String| Media { id: id.clone(), folder: self.folder(id) };
+        point.repeats.iter().map(|repeat| of(&repeat.summary.id)).collect()
     }
 
     fn folder(self, id: &str) -> Result<Folder, String> {
@@ -56,24 +58,26 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The repeats of two points by their number, held against the noise among those of the first.
-fn pairs(a: &Media, b: &Media, runs: &mut Vec<RunParity>, skipped: &mut Vec<Excluded>) {
+/// The repeats of two points in turn, held against the noise among those of the first.
+fn pairs(a: &[Media], b: &[Media], runs: &mut Vec<RunParity>, skipped: &mut Vec<Excluded>) {
     let ffmpeg = Ffmpeg::default();
-    let both = a.iter().filter_map(|(number, a)| Some((a, b.get(number)?)));
     let mut noise = None;
-    for ((id, media_a), (candidate_id, media_b)) in both {
-        match (media_a, media_b) {
-            (Ok(media_a), Ok(media_b)) => {
+    for (a_run, b_run) in a.iter().zip(b) {
+        match (&a_run.folder, &b_run.folder) {
+            (Ok(folder_a), Ok(folder_b)) => {
                 let noise = *noise.get_or_insert_with(|| {
-                    let repeats: Vec<Folder> = a.values().filter_map(|(_, media)| media.clone().ok()).collect();
+                    let repeats: Vec<Folder> = a.iter().filter_map(|run| run.folder.clone().ok()).collect();
                     band(&repeats, &ffmpeg)
                 });
-                let found: Parity = compare_with(media_a, media_b, noise, &ffmpeg);
-                runs.push(RunParity::new(id.clone(), candidate_id.clone(), found));
+                let found = compare_with(folder_a, folder_b, noise, &ffmpeg);
+                runs.push(RunParity::new(a_run.id.clone(), b_run.id.clone(), found));
             }
             (Err(reason), _) | (_, Err(reason)) => {
-                skipped.push(Excluded { id: id.clone(), reason: reason.clone() });
+                skipped.push(Excluded { id: a_run.id.clone(), reason: reason.clone() });
             }
         }
     }
+    let alone = a.iter().skip(b.len()).chain(b.iter().skip(a.len()));
+    let reason = || "the other arm has fewer repeats".to_owned();
+    skipped.extend(alone.map(|run| Excluded { id: run.id.clone(), reason: reason() }));
 }
