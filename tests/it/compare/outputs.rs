@@ -9,7 +9,7 @@ use omni_bench::report::{OutputParity, RunParity, comparison_markdown};
 use serde_json::Value;
 
 use super::build::{alternating, plan};
-use crate::support::Sandbox;
+use crate::support::{Sandbox, have, skipped};
 
 /// Three variants: one and the same layout twice, and a cache that draws other pixels.
 const PICTURES: &str = r#"
@@ -193,6 +193,20 @@ fn videos_are_not_compared_without_ffmpeg() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("2 of 2 outputs could not be compared"), "{text}");
     assert!(text.contains("2 outputs not compared: no ffmpeg"), "{text}");
+}
+
+#[test]
+fn videos_are_compared_in_every_frame_with_ffmpeg() {
+    if !have("ffmpeg") {
+        return skipped("videos_are_compared_in_every_frame_with_ffmpeg", "no ffmpeg");
+    }
+    let sandbox = Sandbox::new();
+    let results = results(&sandbox, VIDEOS, "out", &["--save-media", "--repeats", "2"]);
+    let cached = parity(&sandbox, &results, ["base", "cached"]);
+    assert_eq!((&cached["likeness"], counts(&cached)), (&"different".into(), [0, 0, 0, 4, 0]), "{cached:#}");
+    let difference = &cached["runs"][0]["pairs"][0]["difference"];
+    assert_eq!((&difference["frames"], &difference["differing_frames"]), (&5.into(), &5.into()));
+    assert!(difference["psnr_db"].as_f64().unwrap() > 20.0, "the cache moves colours a little: {difference}");
 }
 
 /// A folder with one picture.
