@@ -23,6 +23,9 @@ pub struct CompareArgs {
     /// Let a key differ, like `num_inference_steps`; may be given often.
     #[arg(long, value_name = "KEY")]
     pub allow: Vec<String>,
+    /// Do not compare the outputs that `run --save-media` kept.
+    #[arg(long, conflicts_with = "self_test")]
+    pub no_parity: bool,
     /// Output format.
     #[arg(long, value_enum, default_value_t = CompareFormat::Terminal)]
     pub format: CompareFormat,

@@ -273,7 +273,8 @@ pub struct SimulateArgs {
     /// Variant of the scenario.
     #[arg(long)]
     pub variant: Option<String>,
-    /// Serve flags as a vLLM-Omni server takes them (`--cfg-parallel-size 2 --max-num-seqs 8 --step-execution …`).
+    /// Serve flags as a vLLM-Omni server takes them (`--cfg-parallel-size 2 --max-num-seqs 8 --step-execution …`);
+    /// `--cache-backend NAME` draws colours a little off, as real caches do, and makes nothing faster.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "SERVE_FLAGS")]
     pub serve_flags: Vec<String>,
 }

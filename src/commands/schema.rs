@@ -4,12 +4,11 @@ use schemars::{Schema, schema_for};
 
 use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
-use crate::compare::Comparison;
 use crate::exit::Exit;
 use crate::gate::{Baseline, Verdict};
 use crate::history::Trend;
 use crate::record::Record;
-use crate::report::{FoldersJson, TableJson};
+use crate::report::{ComparisonJson, FoldersJson, TableJson};
 use crate::scenario::Scenario;
 use crate::summarize::Results;
 
@@ -23,7 +22,7 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Trend => schema_for!(Trend),
         SchemaName::Baseline => schema_for!(Baseline),
         SchemaName::Verdict => schema_for!(Verdict),
-        SchemaName::Comparison => schema_for!(Comparison),
+        SchemaName::Comparison => schema_for!(ComparisonJson),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))
 }

@@ -131,18 +131,17 @@ impl Stream {
     }
 
     /// The first frame of a still picture.
-    pub(super) fn key_frame(&self, seed: u64) -> Vec<u8> {
-        self.intra_frame(seed, RAW)
+    pub(super) fn key_frame(&self, seeded: Seeded) -> Vec<u8> {
+        self.intra_frame(seeded, RAW)
     }
 
     /// The first frame of a panned picture.
-    pub(super) fn textured_key_frame(&self, seed: u64) -> Vec<u8> {
-        self.intra_frame(seed, (self.columns * self.rows / RAW_SHARE).clamp(RAW, MOST_RAW))
+    pub(super) fn textured_key_frame(&self, seeded: Seeded) -> Vec<u8> {
+        self.intra_frame(seeded, (self.columns * self.rows / RAW_SHARE).clamp(RAW, MOST_RAW))
     }
 
     /// An IDR picture in one I slice, with about so many macroblocks of raw samples.
-    fn intra_frame(&self, seed: u64, raw: u32) -> Vec<u8> {
-        let mut seeded = Seeded::new(seed);
+    fn intra_frame(&self, mut seeded: Seeded, raw: u32) -> Vec<u8> {
         let macroblocks = self.columns * self.rows;
         let mut raw: BTreeSet<u32> = (1..raw.min(macroblocks)).map(|_| seeded.below(macroblocks)).collect();
         raw.insert(0);
@@ -253,17 +252,22 @@ fn predicted(bits: &mut Bits, left: Option<bool>, above: Option<bool>) {
     }
 }
 
+/// The sample, or one near it, within video range.
+fn near(seeded: &mut Seeded, sample: u8) -> u8 {
+    seeded.near(sample).clamp(16, 240)
+}
+
 /// The samples of a raw macroblock: 4×4 patches of brightness in one hue, within video range.
 fn samples(seeded: &mut Seeded) -> Vec<u8> {
     let mut samples = Vec::with_capacity(384);
     for _ in 0..4 {
         let [a, b, c, d, ..] = seeded.bytes();
-        let line: Vec<u8> = [a, b, c, d].into_iter().flat_map(|value| [16 + value % 216; 4]).collect();
+        let line: Vec<u8> = [a, b, c, d].into_iter().flat_map(|value| [near(seeded, 16 + value % 216); 4]).collect();
         samples.extend(line.repeat(4));
     }
     let [blue, red, ..] = seeded.bytes();
-    samples.extend([16 + blue % 224; 64]);
-    samples.extend([16 + red % 224; 64]);
+    samples.extend([near(seeded, 16 + blue % 224); 64]);
+    samples.extend([near(seeded, 16 + red % 224); 64]);
     samples
 }
 

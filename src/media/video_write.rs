@@ -2,6 +2,7 @@
 
 use super::h264::Stream;
 use super::mp4;
+use super::seeded::Seeded;
 use super::types::MediaError;
 
 /// A rate is a whole number of time units per frame over time units per second. The first of these
@@ -15,7 +16,21 @@ const FINEST: u32 = 100_000;
 /// gives others. Odd sizes are an error, because H.264 stores colour for pairs of pixels.
 pub fn write_video(width: u32, height: u32, frames: u32, fps: f64, seed: u64) -> Result<Vec<u8>, MediaError> {
     let track = Track::new(width, height, frames, fps)?;
-    let first = track.stream.key_frame(seed);
+    let first = track.stream.key_frame(Seeded::new(seed));
+    track.write(first, |index| track.stream.repeat_frame(index))
+}
+
+/// The same video with its colours a little off, as far as `drift` decides.
+pub fn write_drifted_video(
+    width: u32,
+    height: u32,
+    frames: u32,
+    fps: f64,
+    seed: u64,
+    drift: u64,
+) -> Result<Vec<u8>, MediaError> {
+    let track = Track::new(width, height, frames, fps)?;
+    let first = track.stream.key_frame(Seeded::drifting(seed, drift));
     track.write(first, |index| track.stream.repeat_frame(index))
 }
 
@@ -23,7 +38,7 @@ pub fn write_video(width: u32, height: u32, frames: u32, fps: f64, seed: u64) ->
 /// some tens to hundreds of kilobytes.
 pub fn write_moving_video(width: u32, height: u32, frames: u32, fps: f64, seed: u64) -> Result<Vec<u8>, MediaError> {
     let track = Track::new(width, height, frames, fps)?;
-    let first = track.stream.textured_key_frame(seed);
+    let first = track.stream.textured_key_frame(Seeded::new(seed));
     track.write(first, |index| track.stream.panned_frame(index))
 }
 

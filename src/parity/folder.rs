@@ -18,8 +18,9 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The media in a folder by their names, `<anything>_<request>_<output>.<extension>` as `run
-    /// --save-media` writes them; other files are left alone.
+    /// The media in a folder by their names as `run --save-media` writes them: pictures
+    /// `<anything>_<request>_<output>.<extension>` and videos, of which a request has one,
+    /// `<anything>_<request>.mp4`. Other files are left alone.
     pub fn read(folder: &Path) -> io::Result<Self> {
         let mut files = BTreeMap::new();
         for entry in fs_err::read_dir(folder)? {
@@ -58,11 +59,14 @@ impl Folder {
 
 /// What a file's name says.
 fn place(path: &Path) -> Option<Place> {
-    const KINDS: [&str; 5] = ["png", "jpg", "jpeg", "webp", "mp4"];
+    const PICTURES: [&str; 4] = ["png", "jpg", "jpeg", "webp"];
     let kind = path.extension()?.to_str()?;
-    let (stem, output) = path.file_stem()?.to_str()?.rsplit_once('_')?;
+    let (stem, last) = path.file_stem()?.to_str()?.rsplit_once('_')?;
+    if kind == "mp4" {
+        return Some((last.parse().ok()?, 0));
+    }
     let (_, request) = stem.rsplit_once('_')?;
-    KINDS.contains(&kind).then_some((request.parse().ok()?, output.parse().ok()?))
+    PICTURES.contains(&kind).then_some((request.parse().ok()?, last.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -73,7 +77,9 @@ mod tests {
     fn names_tell_request_and_output() {
         let of = |name: &str| place(Path::new(name));
         assert_eq!(of("media/req_0001_00.png"), Some((1, 0)));
-        assert_eq!(of("req_0002_0007_03.mp4"), Some((7, 3)));
+        assert_eq!(of("req_0002_0007_03.jpeg"), Some((7, 3)));
+        assert_eq!(of("req_0003.mp4"), Some((3, 0)));
+        assert_eq!(of("req_0002_0007.mp4"), Some((7, 0)));
         assert_eq!(of("a_b_12345_00.webp"), Some((12_345, 0)));
         for other in ["req_0001_00.png.part", "req_0001.png", "notes.txt", "req_x_00.png", "req_0001_00.txt", "png"] {
             assert_eq!(of(other), None, "{other}");

@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::number::{ABSENT, fixed};
+use super::parity::{self, OutputParity};
 use super::sections::{self, Section};
 use super::table::{Align, Cell, Column, Table, Value};
 use super::text::{counted, distinct};
@@ -13,18 +14,23 @@ use crate::compare::{
 };
 
 /// The comparison for a terminal of that width.
-pub fn comparison_terminal(comparison: &Comparison, color: bool, width: Option<u16>) -> String {
-    sections::terminal(&title(comparison), &content(comparison), color, width)
+pub fn comparison_terminal(
+    comparison: &Comparison,
+    parity: Option<&OutputParity>,
+    color: bool,
+    width: Option<u16>,
+) -> String {
+    sections::terminal(&title(comparison), &content(comparison, parity), color, width)
 }
 
 /// The comparison as Markdown.
-pub fn comparison_markdown(comparison: &Comparison) -> String {
-    sections::markdown(&title(comparison), &content(comparison))
+pub fn comparison_markdown(comparison: &Comparison, parity: Option<&OutputParity>) -> String {
+    sections::markdown(&title(comparison), &content(comparison, parity))
 }
 
 /// The comparison as a part of an HTML page.
-pub fn comparison_html(comparison: &Comparison) -> String {
-    sections::html(&title(comparison), &content(comparison))
+pub fn comparison_html(comparison: &Comparison, parity: Option<&OutputParity>) -> String {
+    sections::html(&title(comparison), &content(comparison, parity))
 }
 
 fn title(comparison: &Comparison) -> String {
@@ -32,8 +38,10 @@ fn title(comparison: &Comparison) -> String {
     format!("{} compared with {}{simulated}", comparison.candidate, comparison.baseline)
 }
 
-fn content(comparison: &Comparison) -> Vec<Section> {
-    let mut sections = vec![Section { lines: comparison.notes.clone(), ..Section::default() }];
+fn content(comparison: &Comparison, parity: Option<&OutputParity>) -> Vec<Section> {
+    // what is drawn comes before how fast it is
+    let lines = parity.map(|parity| parity.text.clone()).into_iter().chain(comparison.notes.iter().cloned());
+    let mut sections = vec![Section { lines: lines.collect(), ..Section::default() }];
     sections.extend(differences(&comparison.differences));
     if !comparison.differing.is_empty() {
         return sections;
@@ -46,6 +54,7 @@ fn content(comparison: &Comparison) -> Vec<Section> {
     if !comparison.unpaired.is_empty() {
         sections.push(lines("in one arm only", comparison.unpaired.clone()));
     }
+    sections.extend(parity.map(parity::section));
     sections.extend(comparison.runs.iter().flat_map(point));
     if !comparison.levels.is_empty() {
         sections.push(levels(&comparison.levels));

@@ -4,6 +4,9 @@ use super::settings::Settings;
 
 impl Settings {
     /// Applies the words of a serve command line and returns notes about flags that change nothing here.
+    /// `--cache-backend NAME`, unless it is `none`, moves the colours of what is drawn by a few of 255 steps, the
+    /// same way for the same name and request seed, as a cache that reuses results between steps changes what a
+    /// server draws; it makes nothing faster.
     /// Words come as `--key value`, `--key=value` or a bare `--switch`; `_` and `-` are the same in a key.
     ///
     /// # Errors
@@ -30,6 +33,15 @@ impl Settings {
                 match self.degree(&key) {
                     Some(degree) => *degree = number,
                     None => notes.push(format!("`--{key}` does not change simulated times")),
+                }
+            } else if key == "cache-backend" {
+                let value = inline.or_else(|| words.next_if(|next| split(next).is_none()));
+                let value = value.filter(|value| !value.is_empty()).ok_or("`--cache-backend` needs a value")?;
+                self.cache_backend = (value != "none").then(|| value.to_owned());
+                if self.cache_backend.is_some() {
+                    notes.push(format!(
+                        "`--{key} {value}` draws colours a little off; it does not change simulated times"
+                    ));
                 }
             } else {
                 let value = inline.or_else(|| words.next_if(|next| split(next).is_none()));
@@ -118,9 +130,19 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_is_kept_by_its_name_and_none_is_no_cache() {
+        let (settings, notes) = apply("--cache_backend=tea_cache").unwrap();
+        assert_eq!(settings.cache_backend.as_deref(), Some("tea_cache"));
+        let wanted = "`--cache-backend tea_cache` draws colours a little off; it does not change simulated times";
+        assert_eq!(notes, [wanted]);
+        assert_eq!(apply("--cache-backend none").unwrap(), (Settings::default(), Vec::new()));
+    }
+
+    #[test]
     fn a_wrong_value_or_a_stray_word_is_an_error() {
         for (line, message) in [
             ("--cfg-parallel-size", "`--cfg-parallel-size` needs a value"),
+            ("--cache-backend --usp 2", "`--cache-backend` needs a value"),
             ("--max-num-seqs 0", "`--max-num-seqs` takes a whole number from 1, not `0`"),
             ("--usp two", "`--usp` takes a whole number from 1, not `two`"),
             ("--step-execution=maybe", "`--step-execution` is a switch and takes no value `maybe`"),

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::random;
-use crate::media::{ImageFormat, MediaError, write_image, write_video};
+use crate::media::{ImageFormat, MediaError, write_drifted_image, write_drifted_video, write_image, write_video};
 
 /// Pictures or a video to be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,15 +35,19 @@ pub(crate) enum Medium {
 }
 
 impl Medium {
-    /// Encodes it; the seed decides what is on it.
+    /// Encodes it; the seed decides what is on it, the drift how far its colours are off.
     ///
     /// # Errors
     /// What the encoder cannot write, such as a video of odd size.
-    pub(crate) fn encode(&self, seed: u64) -> Result<Vec<Bytes>, MediaError> {
+    pub(crate) fn encode(&self, seed: u64, drift: Option<u64>) -> Result<Vec<Bytes>, MediaError> {
         match *self {
             Self::Pictures { format, width, height, count, text } => (0..count)
                 .map(|index| {
-                    let picture = write_image(format, width, height, random::nth(seed, u64::from(index)))?;
+                    let seed = random::nth(seed, u64::from(index));
+                    let picture = match drift {
+                        None => write_image(format, width, height, seed)?,
+                        Some(drift) => write_drifted_image(format, width, height, seed, drift)?,
+                    };
                     Ok(if text {
                         Bytes::from(base64_simd::STANDARD.encode_to_string(picture))
                     } else {
@@ -52,7 +56,11 @@ impl Medium {
                 })
                 .collect(),
             Self::Video { width, height, frames, fps } => {
-                write_video(width, height, frames, f64::from(fps), seed).map(|video| vec![Bytes::from(video)])
+                let video = match drift {
+                    None => write_video(width, height, frames, f64::from(fps), seed),
+                    Some(drift) => write_drifted_video(width, height, frames, f64::from(fps), seed, drift),
+                };
+                video.map(|video| vec![Bytes::from(video)])
             }
         }
     }

@@ -13,6 +13,11 @@ pub(crate) const fn nth(seed: u64, index: u64) -> u64 {
     mix(mix(seed) ^ index)
 }
 
+/// A seed of its own for every text.
+pub(crate) fn of_text(text: &str) -> u64 {
+    text.bytes().fold(0, |seed, byte| nth(seed, byte.into()))
+}
+
 /// The factor by which the `index`-th request is slower than modelled: lognormal with mean 1 and a relative
 /// spread of about `noise`.
 pub(crate) fn slowness(noise: f64, seed: u64, index: u64) -> f64 {

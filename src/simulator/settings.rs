@@ -63,6 +63,8 @@ pub struct Settings {
     pub step_execution: bool,
     /// Whether replies carry stage durations.
     pub profiler: bool,
+    /// Cache that reuses results between steps: pictures are a little off, times as without it.
+    pub cache_backend: Option<String>,
     /// Cost model by name; `None` takes the one that fits the model.
     pub profile: Option<String>,
     /// Relative spread of service times; 0 is exact.
@@ -83,6 +85,7 @@ impl Default for Settings {
             max_num_seqs: 1,
             step_execution: false,
             profiler: false,
+            cache_backend: None,
             profile: None,
             noise: 0.0,
             seed: 42,

@@ -192,10 +192,16 @@ impl App {
     async fn encoded_ahead(&self, medium: Medium, seed: u64) -> Result<Vec<Bytes>, Refusal> {
         let share = medium.megabytes().min(AHEAD_MB);
         let _held = self.ahead.acquire_many(share).await.map_err(|_| Refusal::stopped())?;
-        match off_loop(move || medium.encode(seed)).await? {
+        let drift = self.drift(seed);
+        match off_loop(move || medium.encode(seed, drift)).await? {
             Ok(media) => Ok(media),
             Err(error) => Err(Refusal::internal(error.to_string())),
         }
+    }
+
+    /// What a cache moves the colours of a picture by: the same for the same cache and seed.
+    fn drift(&self, seed: u64) -> Option<u64> {
+        self.settings.cache_backend.as_deref().map(|name| random::nth(random::of_text(name), seed))
     }
 
     /// The same medium for everybody who asks for its like.
@@ -206,7 +212,8 @@ impl App {
         if let Some(media) = self.prepared.lock().ok().and_then(|kept| find(&kept)) {
             return Ok(media);
         }
-        let media = medium.encode(self.settings.seed).map_err(|error| Refusal::internal(error.to_string()))?;
+        let seed = self.settings.seed;
+        let media = medium.encode(seed, self.drift(seed)).map_err(|error| Refusal::internal(error.to_string()))?;
         if let Ok(mut kept) = self.prepared.lock() {
             if kept.len() >= PREPARED {
                 kept.remove(0);

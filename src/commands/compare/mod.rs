@@ -1,9 +1,11 @@
 //! `omni-bench compare`: stored results in, a comparison out.
 
 mod arms;
+mod outputs;
 
 pub(super) use arms::all_points;
 use arms::{ArmError, Named, arm, variant_arm};
+use outputs::Side;
 
 use super::Ui;
 use super::stored::{self, Stored};
@@ -12,7 +14,7 @@ use crate::compare::{Arm, CompareError, CompareSettings, Comparison, SelfTest, T
 use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::record::{ReadError, write_atomic};
-use crate::report;
+use crate::report::{self, ComparisonJson, OutputParity};
 
 /// Draws of a bootstrap within a self-test, which is made of hundreds of comparisons.
 const SELF_TEST_RESAMPLES: usize = 100;
@@ -74,25 +76,28 @@ fn carry_out(args: &CompareArgs, ui: Ui) -> Result<Exit, Failure> {
     let text = match (args.format, comparisons.as_slice()) {
         (CompareFormat::Json, [only]) => json(only)?,
         (CompareFormat::Json, several) => {
-            let names: Vec<&str> = several.iter().map(|comparison| comparison.candidate.as_str()).collect();
+            let names: Vec<&str> = several.iter().map(|found| found.comparison.candidate.as_str()).collect();
             let message = format!("JSON holds one comparison, and there are {}", names.join(", "));
             return Err(Failure::usage(format!("{message}; choose with `--variants BASELINE CANDIDATE`")));
         }
         (CompareFormat::Terminal, several) => {
             let (color, width) = (ui.color_out && args.output.is_none(), terminal_width(args));
-            several.iter().map(|c| report::comparison_terminal(c, color, width)).collect::<Vec<_>>().join("\n")
+            texts(several, |found, parity| report::comparison_terminal(found, parity, color, width))
         }
-        (CompareFormat::Markdown, several) => {
-            several.iter().map(report::comparison_markdown).collect::<Vec<_>>().join("\n")
-        }
-        (CompareFormat::Html, several) => several.iter().map(report::comparison_html).collect::<Vec<_>>().join("\n"),
+        (CompareFormat::Markdown, several) => texts(several, report::comparison_markdown),
+        (CompareFormat::Html, several) => texts(several, report::comparison_html),
     };
     let written = write(&text, args, ui)?;
-    let comparable = comparisons.iter().all(|comparison| comparison.comparable);
-    for comparison in comparisons.iter().filter(|comparison| !comparison.comparable) {
+    let comparable = comparisons.iter().all(|found| found.comparison.comparable);
+    for ComparisonJson { comparison, .. } in comparisons.iter().filter(|found| !found.comparison.comparable) {
         ui.error(&refusal(comparison));
     }
     Ok(if comparable { written } else { Exit::NotComparable })
+}
+
+/// Each comparison as text, one below the other.
+fn texts(found: &[ComparisonJson], text: impl Fn(&Comparison, Option<&OutputParity>) -> String) -> String {
+    found.iter().map(|found| text(&found.comparison, found.parity.as_ref())).collect::<Vec<_>>().join("\n")
 }
 
 /// Why a comparison is refused, or is not whole, in a line.
@@ -113,14 +118,16 @@ fn refusal(comparison: &Comparison) -> String {
     }
 }
 
-fn two(baseline: &str, candidate: &str, args: &CompareArgs) -> Result<Comparison, Failure> {
+fn two(baseline: &str, candidate: &str, args: &CompareArgs) -> Result<ComparisonJson, Failure> {
     let (a, b) = (Named::new(baseline), Named::new(candidate));
     let (stored_a, stored_b) = (a.read()?, b.read()?);
     let settings = settings(&stored_a.plan, args);
-    Ok(compare(&arm(baseline, &a, &stored_a)?, &arm(candidate, &b, &stored_b)?, &settings)?)
+    let (arm_a, arm_b) = (arm(baseline, &a, &stored_a)?, arm(candidate, &b, &stored_b)?);
+    let (a, b) = (Side { stored: &stored_a, arm: &arm_a }, Side { stored: &stored_b, arm: &arm_b });
+    Ok(compared(a, b, &settings, !args.no_parity)?)
 }
 
-fn of_variants(given: &str, args: &CompareArgs) -> Result<Vec<Comparison>, Failure> {
+fn of_variants(given: &str, args: &CompareArgs) -> Result<Vec<ComparisonJson>, Failure> {
     let stored = stored::read(std::path::Path::new(given))?;
     let planned = stored.plan.compare.as_ref().map(|compare| compare.variants.clone()).unwrap_or_default();
     let variants = if args.variants.is_empty() { planned } else { args.variants.clone() };
@@ -128,7 +135,19 @@ fn of_variants(given: &str, args: &CompareArgs) -> Result<Vec<Comparison>, Failu
         let message = format!("`{given}` names no variants to compare: its scenario has no `[compare]`");
         return Err(Failure::usage(format!("{message}; give a second folder, or `--variants BASELINE CANDIDATE`")));
     }
-    Ok(variants_compared(&stored, &variants, &settings(&stored.plan, args))?)
+    Ok(variants_compared(&stored, &variants, &settings(&stored.plan, args), !args.no_parity)?)
+}
+
+/// Two arms: their numbers and, when asked to, their outputs.
+fn compared(
+    a: Side<'_>,
+    b: Side<'_>,
+    settings: &CompareSettings,
+    with_parity: bool,
+) -> Result<ComparisonJson, CompareError> {
+    let comparison = compare(a.arm, b.arm, settings)?;
+    let parity = if with_parity { outputs::parity(&comparison, a, b) } else { None };
+    Ok(ComparisonJson { comparison, parity })
 }
 
 /// Every other variant compared with the first.
@@ -136,12 +155,15 @@ fn variants_compared(
     stored: &Stored,
     variants: &[String],
     settings: &CompareSettings,
-) -> Result<Vec<Comparison>, VariantsError> {
+    with_parity: bool,
+) -> Result<Vec<ComparisonJson>, VariantsError> {
     let Some((baseline, candidates)) = variants.split_first() else { return Ok(Vec::new()) };
     let baseline = variant_arm(stored, baseline)?;
     let mut comparisons = Vec::new();
     for candidate in candidates {
-        comparisons.push(compare(&baseline, &variant_arm(stored, candidate)?, settings)?);
+        let candidate = variant_arm(stored, candidate)?;
+        let (a, b) = (Side { stored, arm: &baseline }, Side { stored, arm: &candidate });
+        comparisons.push(compared(a, b, settings, with_parity)?);
     }
     Ok(comparisons)
 }
@@ -164,29 +186,32 @@ impl From<VariantsError> for Failure {
     }
 }
 
-/// The comparisons that a plan's `[compare]` asks for; `None` when it asks for none, an error says why
-/// there are none.
-pub(super) fn comparisons_of(stored: &Stored) -> Option<Result<Vec<Comparison>, String>> {
+/// The comparisons that a plan's `[compare]` asks for, as a part of a page each; `None` when it asks for none,
+/// an error says why there are none.
+pub(super) fn comparisons_html(stored: &Stored) -> Option<Result<Vec<String>, String>> {
+    let html = |found: &ComparisonJson| report::comparison_html(&found.comparison, found.parity.as_ref());
+    Some(comparisons_of(stored, true)?.map(|comparisons| comparisons.iter().map(html).collect()))
+}
+
+fn comparisons_of(stored: &Stored, with_parity: bool) -> Option<Result<Vec<ComparisonJson>, String>> {
     let compare = stored.plan.compare.as_ref()?;
     let settings = CompareSettings {
         effect_floor: compare.effect_floor,
         metrics: compare.metrics.clone(),
         ..CompareSettings::default()
     };
-    Some(variants_compared(stored, &compare.variants, &settings).map_err(|error| error.to_string()))
+    Some(variants_compared(stored, &compare.variants, &settings, with_parity).map_err(|error| error.to_string()))
 }
 
-/// The same for a folder, as text for a terminal.
+/// The same for a folder, as text for a terminal. Outputs are left out: decoding them may take minutes.
 pub(super) fn planned_comparisons(
     dir: &std::path::Path,
     color: bool,
     width: Option<u16>,
 ) -> Result<Option<String>, String> {
     let stored = stored::read(dir).map_err(|error| error.to_string())?;
-    let Some(comparisons) = comparisons_of(&stored).transpose()? else { return Ok(None) };
-    let texts: Vec<String> =
-        comparisons.iter().map(|comparison| report::comparison_terminal(comparison, color, width)).collect();
-    Ok(Some(texts.join("\n")))
+    let Some(comparisons) = comparisons_of(&stored, false).transpose()? else { return Ok(None) };
+    Ok(Some(texts(&comparisons, |found, parity| report::comparison_terminal(found, parity, color, width))))
 }
 
 fn self_tested(given: &str, args: &CompareArgs, ui: Ui) -> Result<Exit, Failure> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use indexmap::IndexSet;
 
 use super::super::charts::with_records;
-use super::super::compare::comparisons_of;
+use super::super::compare::comparisons_html;
 use super::super::dashboard::facts;
 use super::super::failure::Failure;
 use super::super::stored::Stored;
@@ -26,8 +26,8 @@ pub(super) fn html(args: &ReportArgs, chosen: &[Results], folders: &[(String, St
         return Err(Failure::new(Exit::Usage, message));
     };
     let trend = args.history.as_deref().map(|file| trends(file, results)).transpose()?;
-    let comparison = match comparisons_of(stored) {
-        Some(Ok(comparisons)) => comparisons.iter().map(report::comparison_html).collect(),
+    let comparison = match comparisons_html(stored) {
+        Some(Ok(comparisons)) => comparisons,
         Some(Err(why)) => vec![format!("<p>The variants are not compared: {}</p>", report::html_text(&why))],
         None => Vec::new(),
     };

@@ -92,6 +92,9 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
             // the results themselves are complete
             Err(why) => ui.note(&format!("the variants are not compared: {why}")),
         }
+        if args.save_media {
+            ui.note(&format!("whether they draw the same: omni-bench compare {}", dir.path().display()));
+        }
     }
     ui.note(&format!("results: {}", dir.path().display()));
     let exit = verdict::verdict(plan, &outcome, &results, ui);

@@ -3,6 +3,7 @@
 
 use super::grid;
 use crate::media::bits::Bits;
+use crate::media::seeded::Seeded;
 
 /// Pixels along a side of the unit that holds four blocks of brightness and one of each colour difference.
 const UNIT: u16 = 16;
@@ -14,7 +15,7 @@ const MEANS: [u8; 26] = [0x00, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
 /// The only other symbol says that a block has nothing but its mean.
 const OTHERS: [u8; 18] = [0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-pub(super) fn write(width: u16, height: u16, seed: u64) -> Vec<u8> {
+pub(super) fn write(width: u16, height: u16, seeded: Seeded) -> Vec<u8> {
     let ([h1, h0], [w1, w0]) = (height.to_be_bytes(), width.to_be_bytes());
     let mut file = vec![0xFF, 0xD8];
     segment(&mut file, 0xE0, b"JFIF\0\x01\x01\0\0\x01\0\x01\0\0");
@@ -27,7 +28,7 @@ pub(super) fn write(width: u16, height: u16, seed: u64) -> Vec<u8> {
     segment(&mut file, 0xC4, &OTHERS);
     // three components with their tables; all coefficients at full precision
     segment(&mut file, 0xDA, &[3, 1, 0, 2, 0, 3, 0, 0, 63, 0]);
-    for byte in scan(width.div_ceil(UNIT).into(), height.div_ceil(UNIT).into(), seed) {
+    for byte in scan(width.div_ceil(UNIT).into(), height.div_ceil(UNIT).into(), seeded) {
         file.push(byte);
         if byte == 0xFF {
             file.push(0);
@@ -44,10 +45,10 @@ fn segment(file: &mut Vec<u8>, marker: u8, payload: &[u8]) {
     file.extend(payload);
 }
 
-fn scan(columns: usize, rows: usize, seed: u64) -> Vec<u8> {
+fn scan(columns: usize, rows: usize, seeded: Seeded) -> Vec<u8> {
     let mut bits = Bits::default();
     let mut before = [128_u8; 3];
-    for row in grid(columns, rows, seed) {
+    for row in grid(columns, rows, seeded) {
         for _ in 0..row.height {
             for cell in &row.cells {
                 let [brightness, blue, red] = differences(before, cell.colour);

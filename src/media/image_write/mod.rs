@@ -19,6 +19,22 @@ const CELLS: usize = 8;
 /// A picture of exactly this size, with eight bits a channel and no transparency. The same seed gives
 /// the same bytes; another seed gives others, as far as the few colours of a tiny picture allow.
 pub fn write_image(format: ImageFormat, width: u32, height: u32, seed: u64) -> Result<Vec<u8>, MediaError> {
+    write(format, width, height, Seeded::new(seed))
+}
+
+/// The same picture with its colours a little off, as far as `drift` decides: what a server draws that
+/// reuses results between denoising steps.
+pub fn write_drifted_image(
+    format: ImageFormat,
+    width: u32,
+    height: u32,
+    seed: u64,
+    drift: u64,
+) -> Result<Vec<u8>, MediaError> {
+    write(format, width, height, Seeded::drifting(seed, drift))
+}
+
+fn write(format: ImageFormat, width: u32, height: u32, seeded: Seeded) -> Result<Vec<u8>, MediaError> {
     let side = |pixels: u32| u16::try_from(pixels).ok().filter(|pixels| (1..=LONGEST_SIDE).contains(pixels));
     let (Some(width), Some(height)) = (side(width), side(height)) else {
         return Err(MediaError(format!(
@@ -26,9 +42,9 @@ pub fn write_image(format: ImageFormat, width: u32, height: u32, seed: u64) -> R
         )));
     };
     Ok(match format {
-        ImageFormat::Png => png::write(width, height, seed),
-        ImageFormat::Jpeg => jpeg::write(width, height, seed),
-        ImageFormat::Webp => webp::write(width, height, seed),
+        ImageFormat::Png => png::write(width, height, seeded),
+        ImageFormat::Jpeg => jpeg::write(width, height, seeded),
+        ImageFormat::Webp => webp::write(width, height, seeded),
     })
 }
 
@@ -50,11 +66,10 @@ struct Cell {
 }
 
 /// Covers `columns` × `rows` units with coloured cells.
-fn grid(columns: usize, rows: usize, seed: u64) -> Vec<Row> {
-    let mut seeded = Seeded::new(seed);
+fn grid(columns: usize, rows: usize, mut seeded: Seeded) -> Vec<Row> {
     let mut cell = |width| {
         let [a, b, c, ..] = seeded.bytes();
-        Cell { width, colour: [a, b, c] }
+        Cell { width, colour: [a, b, c].map(|colour| seeded.near(colour)) }
     };
     parts(rows).map(|height| Row { height, cells: parts(columns).map(&mut cell).collect() }).collect()
 }

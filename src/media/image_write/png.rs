@@ -5,6 +5,7 @@
 use super::{Row, grid};
 use crate::media::bits::LowBits;
 use crate::media::crc32::crc32;
+use crate::media::seeded::Seeded;
 
 /// Row filters (PNG specification, section 9.2).
 const SUB: u8 = 1;
@@ -12,14 +13,14 @@ const UP: u8 = 2;
 /// Bytes per pixel.
 const RGB: usize = 3;
 
-pub(super) fn write(width: u16, height: u16, seed: u64) -> Vec<u8> {
+pub(super) fn write(width: u16, height: u16, seeded: Seeded) -> Vec<u8> {
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
     let mut header = Vec::new();
     header.extend(u32::from(width).to_be_bytes());
     header.extend(u32::from(height).to_be_bytes());
     header.extend([8, 2, 0, 0, 0]); // bits a channel, RGB, deflate, the usual filters, not interlaced
     chunk(&mut file, *b"IHDR", &header);
-    chunk(&mut file, *b"IDAT", &data(width.into(), &grid(width.into(), height.into(), seed)));
+    chunk(&mut file, *b"IDAT", &data(width.into(), &grid(width.into(), height.into(), seeded)));
     chunk(&mut file, *b"IEND", &[]);
     file
 }

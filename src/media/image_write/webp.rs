@@ -3,6 +3,7 @@
 
 use super::{Cell, grid};
 use crate::media::bits::LowBits;
+use crate::media::seeded::Seeded;
 
 /// Most pixels of one copy.
 const LONGEST_COPY: usize = 4096;
@@ -11,7 +12,7 @@ const COPIES: u32 = 24;
 /// The first copy classes have 5 bits, the others 6, values of green 9: together these fill a code.
 const SHORT_COPIES: u32 = 8;
 
-pub(super) fn write(width: u16, height: u16, seed: u64) -> Vec<u8> {
+pub(super) fn write(width: u16, height: u16, seeded: Seeded) -> Vec<u8> {
     let mut bits = LowBits::default();
     bits.put(0x2F, 8);
     bits.put(u32::from(width) - 1, 14);
@@ -20,7 +21,7 @@ pub(super) fn write(width: u16, height: u16, seed: u64) -> Vec<u8> {
     bits.put(0, 3); // version
     bits.put(0, 3); // no transform, no colour cache, one set of codes
     codes(&mut bits);
-    for row in grid(width.into(), height.into(), seed) {
+    for row in grid(width.into(), height.into(), seeded) {
         for Cell { width, colour: [red, green, blue] } in row.cells {
             bits.code(256 + u32::from(green), 9);
             bits.code(red.into(), 8);

@@ -49,7 +49,7 @@ fn c80_what_differs_is_listed_and_refused_until_each_key_is_allowed() {
     );
     let all = compared(&a, &b, &["gpu", "num_inference_steps", "dataset", "requests"]);
     assert!(all.comparable && all.differing.is_empty() && all.runs.len() == 1);
-    let text = comparison_markdown(&all);
+    let text = comparison_markdown(&all, None);
     assert!(text.contains("allowed to differ") && text.contains("| gpu | H800 | H100 |"), "{text}");
 }
 

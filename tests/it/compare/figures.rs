@@ -37,12 +37,12 @@ fn c80_a_latency_that_grows_is_worse_and_a_rate_that_grows_is_better() {
     let latency = metric(&slower, "latency_s.mean");
     assert_eq!((latency.baseline, latency.candidate, latency.direction), (10.0, 12.0, Change::Worse));
     assert!((latency.change.unwrap() - 0.2).abs() < 1e-12 && (latency.difference - 2.0).abs() < 1e-12);
-    assert!(comparison_markdown(&slower).contains("+20.0 % (worse)"));
+    assert!(comparison_markdown(&slower, None).contains("+20.0 % (worse)"));
     let faster = compared(&alternating(&plan, &level(&[0.1; 5]), &level(&[0.1 / 1.2; 5])));
     let rate = metric(&faster, "throughput_per_s");
     assert_eq!(rate.direction, Change::Better);
     assert!((rate.baseline - 10.0).abs() < 1e-3 && (rate.candidate - 12.0).abs() < 1e-3, "{rate:?}");
-    assert!(comparison_markdown(&faster).contains("+20.0 % (better)"));
+    assert!(comparison_markdown(&faster, None).contains("+20.0 % (better)"));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn c83_repeats_whose_bands_overlap_are_within_noise() {
         spread.unwrap().iter().zip(ends).all(|(found, wanted)| (found - wanted).abs() < 1e-9)
     };
     assert!(near(mean.baseline_spread, [9.9, 10.1]) && near(mean.candidate_spread, [10.0, 10.3]), "{mean:?}");
-    let text = comparison_markdown(&comparison);
+    let text = comparison_markdown(&comparison, None);
     for part in ["+1.67 % (worse)", "10.0000 (9.9000–10.1000)", "10.1667 (10.0000–10.3000)", "~ within noise"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
@@ -77,7 +77,7 @@ fn c83_reserved_memory_has_a_tolerance_of_its_own() {
     let comparison = compared(&[side(35926.0, 0), side(39026.0, 1)]);
     let memory = metric(&comparison, "peak_memory_mb.max");
     assert_eq!((memory.significant, memory.doubt, memory.direction), (false, Some(Doubt::BelowFloor), Change::Worse));
-    let text = comparison_markdown(&comparison);
+    let text = comparison_markdown(&comparison, None);
     assert!(text.contains("+8.63 % (worse)") && text.contains("reserved, pool dependent"), "{text}");
 }
 
@@ -86,7 +86,7 @@ fn c83_a_single_repeat_claims_nothing() {
     let comparison = compared(&alternating(&plan(12, 1, ""), &level(&[10.0]), &level(&[20.0])));
     let mean = metric(&comparison, "latency_s.mean");
     assert_eq!((mean.significant, mean.doubt), (false, Some(Doubt::OneRepeat)));
-    assert!(comparison_markdown(&comparison).contains("~ one repeat: no claim"));
+    assert!(comparison_markdown(&comparison, None).contains("~ one repeat: no claim"));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn jobs_whose_poll_gaps_may_be_the_whole_difference_are_not_told_apart() {
     // 9.2 of 10.0, and 9.7 of 9.5
     assert!((low + 0.08).abs() < 1e-9 && (high - (9.7 / 9.5 - 1.0)).abs() < 1e-9, "{low} {high}");
     assert!(metric(&compared(&[side(10.0, 0), side(8.0, 1)]), "latency_s.mean").significant);
-    assert!(comparison_markdown(&near).contains("| Poll Gaps |"));
+    assert!(comparison_markdown(&near, None).contains("| Poll Gaps |"));
 }
 
 /// Arms of several levels, given by concurrency and latency of each arm.

@@ -8,4 +8,5 @@ mod command;
 mod comparable;
 mod false_alarms;
 mod figures;
+mod outputs;
 mod plan;

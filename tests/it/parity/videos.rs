@@ -14,7 +14,7 @@ fn video(frames: u32, seed: u64) -> Vec<u8> {
 
 fn pair(a: &[u8], b: &[u8], ffmpeg: &Ffmpeg) -> Pair {
     let scratch = tempfile::tempdir().unwrap();
-    let of = |name, bytes| folder(scratch.path(), name, &[("req_0001_00.mp4", bytes)]);
+    let of = |name, bytes| folder(scratch.path(), name, &[("req_0001.mp4", bytes)]);
     compare_with(&of("a", a), &of("b", b), None, ffmpeg).pairs.remove(0)
 }
 
@@ -60,7 +60,7 @@ fn a_broken_video_is_not_compared_and_named_with_the_words_of_ffmpeg() {
     for broken in [b"no video".as_slice(), b""] {
         let pair = pair(&video(3, 1), broken, &Ffmpeg::default());
         assert_eq!(pair.likeness, Likeness::NotCompared, "{pair:?}");
-        assert!(pair.reason.contains("b/req_0001_00.mp4`: ffmpeg: "), "{}", pair.reason);
+        assert!(pair.reason.contains("b/req_0001.mp4`: ffmpeg: "), "{}", pair.reason);
     }
 }
 
