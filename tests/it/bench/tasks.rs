@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{bench, code, json, printed, talk};
-use crate::support::{Sandbox, have, skipped};
+use crate::support::Sandbox;
 
 const TASKS: &[(&str, &str, &str)] = &[
     ("t2i", "/v1/chat/completions", "image"),
@@ -27,10 +27,6 @@ fn simulated(task: &str, more: &[&str]) -> (Sandbox, std::process::Output) {
 #[test]
 fn every_task_runs_in_simulation_from_flags_alone() {
     for &(task, path, medium) in TASKS {
-        if task == "v2v" && !have("ffmpeg") {
-            skipped("every_task_runs_in_simulation_from_flags_alone (v2v)", "ffmpeg is not installed");
-            continue;
-        }
         let frames: &[&str] = if medium == "video" { &["--num-frames", "9", "--fps", "8"] } else { &[] };
         let (sandbox, output) = simulated(task, frames);
         assert_eq!(code(&output), 0, "{task}: {}", talk(&output));

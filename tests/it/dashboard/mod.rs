@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod adopt;
 #[cfg(test)]
+mod charts;
+#[cfg(test)]
 mod mistakes;
 #[cfg(test)]
 mod pages;

@@ -3,6 +3,7 @@
 #![cfg(test)] // the lints that spare tests then spare their helpers too
 
 mod benchmark_json;
+mod command;
 mod openmetrics;
 
 use std::sync::LazyLock;
