@@ -3,6 +3,19 @@
 
 use super::Api;
 
+/// Columns of rows and keys of profiles that name reference media.
+pub const REFERENCE_COLUMNS: [&str; 9] = [
+    "image_path",
+    "image_paths",
+    "video_path",
+    "video_paths",
+    "input_reference",
+    "input_references",
+    "image_reference",
+    "video_reference",
+    "audio_reference",
+];
+
 /// The shape of a field's value on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldKind {

@@ -11,7 +11,7 @@ mod table;
 mod task;
 
 pub use api::{Api, SYNC_VIDEO_PATH, Spelling, takes_video_reference};
-pub use fields::{FieldKind, FieldSpec, advice, field, fields, is_known_field};
+pub use fields::{FieldKind, FieldSpec, REFERENCE_COLUMNS, advice, field, fields, is_known_field};
 pub use metric::{Direction, METRICS, MetricSpec, Unit, metric};
 pub use outcome::{ErrorClass, Flag, Validity, WarningKind};
 pub use parallel::{DEGREES, DegreeSpec};

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::compare::all_points;
+use super::failure::Failure;
 use super::stored;
 use crate::cli::PlanArgs;
 use crate::compare::{
@@ -15,19 +16,6 @@ use crate::plan::{Plan, RunPlan};
 
 /// The change that is looked for when none is given.
 const EFFECT: f64 = 0.05;
-
-/// An error to tell, and the code to end with.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) exit: Exit,
-    pub(super) message: String,
-}
-
-impl Failure {
-    fn usage(message: String) -> Self {
-        Self { exit: Exit::Usage, message }
-    }
-}
 
 /// What every point of a plan could show.
 #[derive(Debug, Clone, Serialize)]

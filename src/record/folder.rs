@@ -41,7 +41,12 @@ impl ResultsDir {
     /// The results folder that a RESULTS argument names: the folder, a link to it such as `latest`,
     /// or a `results.json` in it. Links are followed once, here.
     pub fn resolve(argument: &Path) -> Result<Self, ReadError> {
-        let found = fs_err::canonicalize(argument)?;
+        let found = match fs_err::canonicalize(argument) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(ReadError::NoResults { path: argument.to_owned(), hint: ": it is not there".into() });
+            }
+            found => found?,
+        };
         let folder = if found.is_file() { found.parent().unwrap_or(&found).to_owned() } else { found };
         let dir = Self::at(shorter(argument, folder));
         if dir.plan().is_file() {

@@ -13,23 +13,11 @@ use super::data::Row;
 use super::fields::{Fields, Scope, brief};
 use super::files::DataFile;
 use super::references::References;
-use crate::catalog::Task;
+use crate::catalog::{REFERENCE_COLUMNS, Task};
 use crate::scenario::model::RequestSeed;
 
 /// Reference media that one dataset may hold in memory.
 const MOST_MEDIA: u64 = 4 << 30;
-/// Columns by which downloaded rows could make this machine read, and send, files of its own.
-const MEDIA_COLUMNS: [&str; 9] = [
-    "image_path",
-    "image_paths",
-    "video_path",
-    "video_paths",
-    "input_reference",
-    "input_references",
-    "image_reference",
-    "video_reference",
-    "audio_reference",
-];
 
 /// What is laid around the fields of every profile or row.
 #[derive(Debug)]
@@ -125,7 +113,8 @@ impl<'a> Intake<'a> {
 }
 
 fn refuse_local_files(table: &IndexMap<String, Value>) -> Result<(), String> {
-    for column in MEDIA_COLUMNS {
+    // by these, downloaded rows could make this machine read, and send, files of its own
+    for column in REFERENCE_COLUMNS {
         let Some(value) = table.get(column) else { continue };
         if let Some(text) = local_file(value) {
             let text = brief(&Value::String(text.to_owned()));

@@ -8,34 +8,17 @@ use arms::{ArmError, Named, arm, variant_arm};
 use outputs::Side;
 
 use super::Ui;
+use super::failure::Failure;
 use super::stored::{self, Stored};
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::compare::{Arm, CompareError, CompareSettings, Comparison, SelfTest, TRIALS, compare, self_test};
 use crate::exit::Exit;
 use crate::plan::Plan;
-use crate::record::{ReadError, write_atomic};
+use crate::record::write_atomic;
 use crate::report::{self, ComparisonJson, OutputParity};
 
 /// Draws of a bootstrap within a self-test, which is made of hundreds of comparisons.
 const SELF_TEST_RESAMPLES: usize = 100;
-
-/// An error to tell, and the code to end with.
-struct Failure {
-    exit: Exit,
-    message: String,
-}
-
-impl Failure {
-    fn usage(message: impl std::fmt::Display) -> Self {
-        Self { exit: Exit::Usage, message: message.to_string() }
-    }
-}
-
-impl From<ReadError> for Failure {
-    fn from(error: ReadError) -> Self {
-        Self { exit: Exit::Results, message: error.to_string() }
-    }
-}
 
 impl From<ArmError> for Failure {
     fn from(error: ArmError) -> Self {

@@ -5,7 +5,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use jiff::Timestamp;
 
-use super::Failure;
+use super::super::failure::Failure;
 use super::points::error_rate;
 use crate::commands::hardware;
 use crate::commands::stored::Stored;

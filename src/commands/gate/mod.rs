@@ -12,40 +12,16 @@ pub(super) use rules::rules;
 use history::earlier;
 
 use super::Ui;
+use super::failure::Failure;
 use super::load::load;
 use super::stored::{self, Stored};
 use crate::cli::{GateArgs, GateFormat, ScenarioArgs};
 use crate::diagnostic::{Problem, nearest};
 use crate::exit::Exit;
 use crate::gate::{Baseline, Measured, Rules, Verdict, VerdictKind, gate};
-use crate::history::HistoryError;
-use crate::record::{ReadError, write_atomic};
+use crate::record::write_atomic;
 use crate::report;
 use crate::scenario::model::Gate;
-
-/// An error to tell, and the code to end with.
-pub(super) struct Failure {
-    pub(super) exit: Exit,
-    pub(super) message: String,
-}
-
-impl From<ReadError> for Failure {
-    fn from(error: ReadError) -> Self {
-        Self { exit: Exit::Results, message: error.to_string() }
-    }
-}
-
-impl From<HistoryError> for Failure {
-    fn from(error: HistoryError) -> Self {
-        Self { exit: Exit::Results, message: error.to_string() }
-    }
-}
-
-impl Failure {
-    fn usage(message: impl std::fmt::Display) -> Self {
-        Self { exit: Exit::Usage, message: message.to_string() }
-    }
-}
 
 /// What results are judged against, besides limits.
 pub(super) enum Against {

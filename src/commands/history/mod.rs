@@ -5,40 +5,15 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
+use super::failure::Failure;
 use super::{Ui, stored};
 use crate::cli::{
     HistoryAction, HistoryAddArgs, HistoryAllowance, HistoryArgs, HistoryFile, HistoryFormat, HistorySelection,
     HistoryTrendArgs,
 };
 use crate::exit::Exit;
-use crate::history::{Added, Entry, Filter, History, HistoryError, Trend, trend_svg};
+use crate::history::{Added, Entry, Filter, History, Trend, trend_svg};
 use crate::record::write_atomic;
-
-/// An error to tell, and the code to end with.
-struct Failure(Exit, String);
-
-impl Failure {
-    fn results(error: impl std::fmt::Display) -> Self {
-        Self(Exit::Results, error.to_string())
-    }
-
-    fn usage(error: impl std::fmt::Display) -> Self {
-        Self(Exit::Usage, error.to_string())
-    }
-}
-
-impl From<HistoryError> for Failure {
-    fn from(error: HistoryError) -> Self {
-        match error {
-            HistoryError::UnknownMetric { .. } => Self::usage(error),
-            HistoryError::Absent(_)
-            | HistoryError::Foreign(_)
-            | HistoryError::Newer { .. }
-            | HistoryError::Database { .. }
-            | HistoryError::Entry { .. } => Self::results(error),
-        }
-    }
-}
 
 pub(super) fn run(args: &HistoryArgs, ui: Ui) -> Exit {
     let done = match &args.action {
@@ -46,10 +21,7 @@ pub(super) fn run(args: &HistoryArgs, ui: Ui) -> Exit {
         HistoryAction::List(args) => list(args, ui),
         HistoryAction::Trend(args) => trend(args, ui),
     };
-    done.unwrap_or_else(|Failure(exit, message)| {
-        ui.error(&message);
-        exit
-    })
+    done.unwrap_or_else(|failure| failure.tell(ui))
 }
 
 fn add(args: &HistoryAddArgs, ui: Ui) -> Result<Exit, Failure> {

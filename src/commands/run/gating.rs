@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::super::failure::Failure;
 use super::super::gate::{self, Against, point_id};
 use super::super::stored;
-use super::{Failure, Job, outputs, runtime, width};
+use super::{Job, outputs, runtime, width};
 use crate::cli::RunArgs;
 use crate::exit::Exit;
 use crate::gate::{Confirmation, Rules, Verdict};
@@ -22,19 +23,13 @@ pub(super) struct Gating {
     confirm: u32,
 }
 
-impl From<gate::Failure> for Failure {
-    fn from(gate::Failure { exit, message }: gate::Failure) -> Self {
-        Self { exit, message }
-    }
-}
-
 impl Gating {
     /// The gate that the command line asks for; `None` when it asks for none.
     pub(super) fn of(args: &RunArgs, scenario: &Scenario) -> Result<Option<Self>, Failure> {
         if !args.gate {
             return Ok(None);
         }
-        let usage = |message: &str| Failure::new(Exit::Usage, &message);
+        let usage = |message: &str| Failure::new(Exit::Usage, message);
         let written = scenario.gate.as_ref().ok_or_else(|| usage("`--gate` needs a `[gate]` in the scenario"))?;
         let rules = gate::told_rules(written, None)?;
         let against = Against::file(written.baseline.as_deref().map(Path::new))?;

@@ -9,7 +9,6 @@ mod verdict;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 
@@ -17,6 +16,7 @@ use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
 use super::compare::planned_comparisons;
+use super::failure::Failure;
 use super::planning::{Planned, prepare};
 use super::{Ui, simulated};
 use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
@@ -29,22 +29,6 @@ use crate::record::{ResultsDir, write_json};
 use crate::server::host_name;
 use crate::summarize::Results;
 use gating::Gating;
-
-/// An error to tell, and the code to end with.
-struct Failure {
-    exit: Exit,
-    message: String,
-}
-
-impl Failure {
-    fn new(exit: Exit, message: &dyn Display) -> Self {
-        Self { exit, message: message.to_string() }
-    }
-
-    fn results(error: impl Display) -> Self {
-        Self::new(Exit::Results, &error)
-    }
-}
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
     match prepare(&args.planning, ui) {
@@ -107,7 +91,7 @@ fn runtime() -> Result<Runtime, Failure> {
         .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(Exit::RunFailed, &format!("the runtime cannot be started: {error}")))
+        .map_err(|error| Failure::new(Exit::RunFailed, format!("the runtime cannot be started: {error}")))
 }
 
 /// The terminal's width, when stdout is one.

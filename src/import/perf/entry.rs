@@ -9,7 +9,7 @@ use super::cases::Case;
 use super::inline::InlineFile;
 use super::sweep::{self, Step};
 use super::{dataset, keys};
-use crate::catalog::{Api, Task, is_known_field};
+use crate::catalog::{Api, REFERENCE_COLUMNS, Task, is_known_field};
 use crate::scenario::model::Dataset;
 
 /// The script's default of `bot-task`, which it sends to edits.
@@ -17,20 +17,7 @@ const BOT_TASK: &str = "think";
 /// Fields that a dataset takes without sending them as they are.
 const DATASET_FIELDS: [&str; 5] = ["slo_ms", "num_outputs_per_prompt", "size", "prompt", "weight"];
 /// The same for the columns of rows: their facts, and the media they name.
-const ROW_FIELDS: [&str; 12] = [
-    "text",
-    "request_id",
-    "timestamp",
-    "image_path",
-    "image_paths",
-    "video_path",
-    "video_paths",
-    "input_reference",
-    "input_references",
-    "image_reference",
-    "video_reference",
-    "audio_reference",
-];
+const ROW_FIELDS: [&str; 3] = ["text", "request_id", "timestamp"];
 
 /// What must be equal for entries to share a scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -244,7 +231,10 @@ impl<'a> Reader<'_, 'a> {
         let tables = [&dataset.defaults, &dataset.overrides];
         let fields = tables.into_iter().chain(dataset.profiles.iter().map(|profile| &profile.fields)).flatten();
         let columns = rows.map(InlineFile::columns).unwrap_or_default();
-        let columns = columns.iter().map(String::as_str).filter(|column| !ROW_FIELDS.contains(column));
+        let columns = columns
+            .iter()
+            .map(String::as_str)
+            .filter(|column| !ROW_FIELDS.contains(column) && !REFERENCE_COLUMNS.contains(column));
         let unread: IndexSet<&str> = fields
             .map(|(key, _)| key.as_str())
             .chain(columns)

@@ -131,3 +131,16 @@ fn check_url(text: &str) -> Result<(), String> {
     });
     if fits { Ok(()) } else { Err(format!("`{}` is not an `http` or `https` link", brief(&Value::from(text)))) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{COLUMNS, LINKED};
+    use crate::catalog::REFERENCE_COLUMNS;
+
+    #[test]
+    fn every_column_that_is_read_is_one_that_downloaded_rows_are_checked_for() {
+        for name in COLUMNS.iter().map(|(name, _)| name).chain(LINKED.iter().map(|(name, _)| name)) {
+            assert!(REFERENCE_COLUMNS.contains(name), "{name}");
+        }
+    }
+}
