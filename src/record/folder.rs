@@ -43,7 +43,10 @@ impl ResultsDir {
     pub fn resolve(argument: &Path) -> Result<Self, ReadError> {
         let found = match fs_err::canonicalize(argument) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(ReadError::NoResults { path: argument.to_owned(), hint: "; there is nothing by that name".into() });
+                return Err(ReadError::NoResults {
+                    path: argument.to_owned(),
+                    hint: "; there is nothing by that name".into(),
+                });
             }
             found => found?,
         };
