@@ -12,6 +12,7 @@
 pub mod campaign;
 pub mod catalog;
 pub mod cli;
+pub mod cluster;
 pub mod commands;
 pub mod compare;
 pub mod diagnostic;

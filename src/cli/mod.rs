@@ -1,6 +1,7 @@
 //! What can be typed; no behaviour.
 
 mod bench;
+mod cluster;
 mod compare;
 mod convert;
 mod gate;

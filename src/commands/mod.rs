@@ -3,6 +3,7 @@
 mod baseline;
 mod bench;
 mod charts;
+mod cluster;
 mod compare;
 mod completions;
 mod dashboard;

@@ -3,12 +3,14 @@
 //! a base URL, the facts of `environment.json`, a log. Sends no measured request.
 
 mod command;
+mod environment;
 mod facts;
 mod group;
 mod models;
 mod probe;
 mod process;
 mod ready;
+mod telemetry;
 mod watchdog;
 
 pub use command::{CommandError, Words, free_port, server_words, shell_line};

@@ -8,6 +8,7 @@
 mod chat;
 mod cost;
 mod engine;
+mod faults;
 mod fields;
 mod flags;
 mod form;

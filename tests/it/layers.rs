@@ -22,7 +22,7 @@ fn allowed(module: &str) -> Option<&'static [&'static str]> {
         "endpoint" => &["workload", "media", "record"],
         "execute" => &["plan", "workload", "endpoint", "record"],
         "campaign" => &["plan", "execute", "server", "record"],
-        "server" | "summarize" => &["plan", "record"],
+        "server" | "summarize" | "cluster" => &["plan", "record"],
         "compare" => &["summarize", "record"],
         "parity" => &["record", "media"],
         "gate" => &["summarize", "compare"],

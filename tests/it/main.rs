@@ -2,15 +2,19 @@
 
 mod bench;
 mod campaign;
+mod cluster;
 mod compare;
+mod crash;
 mod dashboard;
 mod docs;
 mod endpoint;
 mod execute;
 mod export;
+mod faults;
 mod formats;
 mod gate;
 mod history;
+mod hostile;
 mod html;
 mod import;
 mod layers;
@@ -21,6 +25,7 @@ mod plan;
 mod report;
 mod scenario;
 mod scenarios;
+mod servers;
 mod simulator;
 mod support;
 mod trust;

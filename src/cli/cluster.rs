@@ -1,0 +1,1 @@
+//! `submit`, `status` and `cancel`.

@@ -1,0 +1,1 @@
+//! `omni-bench submit`, `status` and `cancel`.

@@ -1,0 +1,3 @@
+//! Scenarios on a Slurm cluster.
+
+#![cfg(test)]

@@ -1,0 +1,3 @@
+//! Killed, interrupted, out of disk: what was recorded stays, and a resume completes the rest.
+
+#![cfg(test)]

@@ -1,0 +1,3 @@
+//! Files and servers that mean harm: bounds, secrets, names, hostile input.
+
+#![cfg(test)]

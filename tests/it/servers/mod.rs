@@ -1,0 +1,3 @@
+//! Servers that omni-bench starts: supervision, verification, environment, telemetry.
+
+#![cfg(test)]
