@@ -177,10 +177,12 @@ impl Walk<'_> {
 
     fn outcome(&self) -> Outcome {
         let plan = self.campaign.plan;
-        let absent = |run: &RunPlan| {
-            if self.campaign.is_complete(run) { RunOutcome::Already } else { RunOutcome::NotSelected }
+        let ended = |run: &RunPlan| match self.ended.get(&run.id) {
+            // another tool that was at it may have completed it meanwhile
+            None | Some(RunOutcome::NotRun(_)) if self.campaign.is_complete(run) => RunOutcome::Already,
+            Some(ended) => ended.clone(),
+            None => RunOutcome::NotSelected,
         };
-        let ended = |run: &RunPlan| self.ended.get(&run.id).cloned().unwrap_or_else(|| absent(run));
         let runs: IndexMap<String, RunOutcome> = plan.runs.iter().map(|run| (run.id.clone(), ended(run))).collect();
         Outcome { runs, interrupted: self.campaign.stop.is_requested() }
     }

@@ -7,15 +7,17 @@ mod claim;
 mod client;
 mod error;
 mod folder;
+mod heartbeat;
 mod journal;
 mod layout;
 mod manifest;
 mod types;
 
 pub use atomic::{read_json, write_atomic, write_json};
-pub use claim::{Claimed, ClaimedRun};
+pub use claim::{Claimed, ClaimedRun, Lost};
 pub use client::{CLIENT_FORMAT, ClientProbe, Spread};
 pub use error::ReadError;
+pub use heartbeat::{BEAT_EVERY, Look, STALE_AFTER, Vigil};
 pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
