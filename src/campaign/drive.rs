@@ -170,7 +170,7 @@ impl Campaign<'_> {
             state: RunState::Running,
             reason: None,
             attempt: 1,
-            claim: Claim { host: self.host.into(), pid: std::process::id(), at: (self.now)().to_string() },
+            claim: self.own_claim(),
             started_at: None,
             ended_at: None,
             server: host.facts.clone(),
@@ -181,35 +181,9 @@ impl Campaign<'_> {
         }
     }
 
-    /// Says that there was one, and deletes the jobs it left on a server that is still the same.
-    async fn settle_earlier_attempt(&self, run: &RunPlan, claimed: &ClaimedRun, host: &Host) -> io::Result<()> {
-        if let Some(number) = claimed.earlier {
-            let kept = self.dir.run(&run.id).attempt(number);
-            let (id, kept) = (&run.id, kept.path().display());
-            self.note(&format!("`{id}` was left unfinished; it is repeated whole, the earlier attempt is `{kept}`"));
-        }
-        if !host.origin.outlives_campaigns() {
-            // they went with the server that they were on
-            return claimed.orphans_gone(&claimed.orphans);
-        }
-        for id in &claimed.orphans {
-            let Some(path) = (self.job_path)(id) else { continue };
-            let answer = tokio::select! {
-                answer = host.probe.delete(&path) => answer,
-                () = self.stop.stopped() => return Ok(()),
-            };
-            match answer.map(|answer| answer.status) {
-                Ok(200..=299 | 404 | 410) => claimed.orphans_gone(std::slice::from_ref(id))?,
-                Ok(status) => self.note(&left(&path, &format!("HTTP {status}"))),
-                Err(why) => self.note(&left(&path, &why)),
-            }
-        }
-        Ok(())
+    pub(super) fn own_claim(&self) -> Claim {
+        Claim { host: self.host.into(), pid: std::process::id(), at: (self.now)().to_string() }
     }
-}
-
-fn left(path: &str, why: &str) -> String {
-    format!("a job of an earlier attempt may still be on the server: DELETE {path}: {why}")
 }
 
 fn taken(by: Option<&Claim>) -> String {

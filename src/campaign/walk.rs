@@ -127,7 +127,11 @@ impl Walk<'_> {
         }
         if !self.up.contains_key(name) {
             match self.campaign.bring_up(variant).await {
-                Ok(host) => drop(self.up.insert(name.clone(), host)),
+                Ok(host) => {
+                    let settled = self.campaign.delete_orphans(variant, &host).await;
+                    self.up.insert(name.clone(), host);
+                    settled?;
+                }
                 Err(Unready::Interrupted) => return Ok(Err("stopped by the user while its server started".into())),
                 Err(Unready::Results(error)) => return Err(error.into()),
                 Err(Unready::Failed(why)) => return Ok(Err(self.give_up(name, why))),
@@ -194,7 +198,7 @@ pub(super) const fn missed(counts: Counts) -> u64 {
 }
 
 impl Campaign<'_> {
-    fn is_complete(&self, run: &RunPlan) -> bool {
+    pub(super) fn is_complete(&self, run: &RunPlan) -> bool {
         self.dir.run(&run.id).is_complete(&run.key, &self.plan.plan_hash)
     }
 

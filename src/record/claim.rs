@@ -4,15 +4,13 @@
 //! lock watches the heartbeat first. A half-finished attempt is moved aside whole and kept, with the
 //! files its holder still has open, so that two attempts never share one.
 
-use std::collections::BTreeSet;
-use std::fs::TryLockError;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::atomic::{beside, make_folders, read_json, sync_folder, write_json};
-use super::{
-    Claim, CreatedJob, Journal, ReadError, RunDir, RunManifest, RunState, STALE_AFTER, Vigil, heartbeat, read_journal,
-};
+use super::hold::{lock, may_be_alive};
+use super::left::note_jobs;
+use super::{Claim, ReadError, RunDir, RunManifest, RunState, STALE_AFTER, Vigil, heartbeat};
 
 /// A claimed run; the claim ends when this is dropped.
 #[derive(Debug)]
@@ -143,21 +141,6 @@ impl RunDir {
         (1..).take_while(|number| self.attempt(*number).path().exists()).last()
     }
 
-    /// Jobs of this run that exist on the server as far as `jobs.jsonl` knows.
-    fn live_jobs(&self) -> io::Result<Vec<String>> {
-        let mut live = Vec::new();
-        let mut gone = BTreeSet::new();
-        for job in read_journal::<CreatedJob>(&self.jobs())?.items.into_iter().rev() {
-            if !job.live {
-                gone.insert(job.job_id);
-            } else if gone.insert(job.job_id.clone()) {
-                live.push(job.job_id);
-            }
-        }
-        live.reverse();
-        Ok(live)
-    }
-
     /// Renames the folder to the first free attempt, which is the one its manifest names unless a
     /// folder was lost; gives the number.
     fn move_aside(&self) -> io::Result<u32> {
@@ -196,86 +179,12 @@ impl RunDir {
     }
 }
 
-/// Appends a line for each job, on the disk when this returns.
-fn note_jobs(run: &RunDir, ids: &[String], live: bool) -> io::Result<()> {
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let lines: Vec<_> = ids.iter().map(|id| CreatedJob { index: None, job_id: id.clone(), live }).collect();
-    let mut journal = Journal::open(&run.jobs())?;
-    journal.append(&lines)?;
-    journal.sync()
-}
-
-/// Whether the holder that `found` names may still work although the lock, where there are locks, is free.
-fn may_be_alive(found: Option<&RunManifest>, ours: &Claim, locked: bool) -> bool {
-    // a folder that appears, appears with its manifest
-    let Some(found) = found.filter(|found| found.state == RunState::Running) else { return false };
-    let here = found.claim.host == ours.host;
-    // a lock may hold on one host only; a process id may be another process's by now
-    if here { !locked && found.claim.pid != ours.pid && process_exists(found.claim.pid) } else { true }
-}
-
-#[cfg(unix)]
-fn process_exists(pid: u32) -> bool {
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    // one that must not be signalled exists too
-    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
-}
-
-#[cfg(not(unix))]
-fn process_exists(_pid: u32) -> bool {
-    true
-}
-
-/// Locks the folder of a run; `None` when someone else holds it or has moved it, and no file within where
-/// the file system has no locks.
-fn lock(run: &RunDir) -> io::Result<Option<Option<fs_err::File>>> {
-    let folder = match fs_err::File::open(run.path()) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        folder => folder?,
-    };
-    let locked = match folder.try_lock() {
-        Err(TryLockError::WouldBlock) => return Ok(None),
-        Ok(()) => Some(folder),
-        // network file systems lock what is open for writing, which a folder cannot be
-        Err(TryLockError::Error(_)) => {
-            let beats = fs_err::OpenOptions::new().create(true).append(true).open(run.heartbeat())?;
-            match beats.try_lock() {
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Ok(()) => Some(beats),
-                Err(TryLockError::Error(_)) => None,
-            }
-        }
-    };
-    // whoever held it may have moved it aside between the opening and the locking
-    let is_there = locked.as_ref().is_none_or(|held| is_within(held, run));
-    Ok(is_there.then_some(locked))
-}
-
-/// Whether an open folder, or an open file in it, is still what stands at the run's path.
-#[cfg(unix)]
-fn is_within(held: &fs_err::File, run: &RunDir) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    let same = |path: std::path::PathBuf| match (held.metadata(), fs_err::metadata(path)) {
-        (Ok(held), Ok(found)) => held.dev() == found.dev() && held.ino() == found.ino(),
-        _ => false,
-    };
-    same(run.path().to_owned()) || same(run.heartbeat())
-}
-
-#[cfg(not(unix))]
-fn is_within(_held: &fs_err::File, _run: &RunDir) -> bool {
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::record::{Look, MANIFEST_FORMAT, ResultsDir, ServerFacts};
+    use crate::record::{CreatedJob, Journal, Look, MANIFEST_FORMAT, ResultsDir, ServerFacts};
 
     fn manifest(state: RunState) -> RunManifest {
         RunManifest {
@@ -397,26 +306,6 @@ mod tests {
         let vigil = doubted();
         let claimed = ours(run.claim_stale(manifest(RunState::Running), &vigil).unwrap());
         assert_eq!((claimed.manifest.attempt, claimed.earlier), (2, Some(1)));
-    }
-
-    #[test]
-    fn without_locks_a_dead_process_of_this_host_is_gone_and_a_living_one_is_watched() {
-        let ours = Claim { host: "here".into(), pid: 7, at: String::new() };
-        let found = |host: &str, pid, state| RunManifest {
-            claim: Claim { host: host.into(), pid, at: String::new() },
-            ..manifest(state)
-        };
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        let dead = child.id();
-        child.wait().unwrap();
-        let alive = std::process::id();
-        let running = RunState::Running;
-        assert!(!may_be_alive(Some(&found("here", dead, running)), &ours, false));
-        assert!(may_be_alive(Some(&found("here", alive, running)), &ours, false));
-        assert!(!may_be_alive(Some(&found("here", alive, running)), &ours, true), "the lock tells");
-        assert!(may_be_alive(Some(&found("elsewhere", dead, running)), &ours, true));
-        assert!(!may_be_alive(Some(&found("elsewhere", alive, RunState::Interrupted)), &ours, true));
-        assert!(!may_be_alive(None, &ours, false));
     }
 
     #[test]

@@ -8,8 +8,10 @@ mod client;
 mod error;
 mod folder;
 mod heartbeat;
+mod hold;
 mod journal;
 mod layout;
+mod left;
 mod manifest;
 mod types;
 
@@ -20,5 +22,6 @@ pub use error::ReadError;
 pub use heartbeat::{BEAT_EVERY, Look, STALE_AFTER, Vigil};
 pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
+pub use left::LeftJobs;
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
 pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};

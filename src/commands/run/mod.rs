@@ -62,11 +62,22 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
     let (dir, plan) = results_dir(args, &planned.plan, ui)?;
     let (steps, within) = (&planned.plan.steps, Within { runtime: &runtime, stop: &stop, progress: &progress });
     let job = Job { args, ui, planned, plan: &plan, steps, dir: &dir, secrets: &secrets, within };
-    let ended = job.whole(gating.as_ref(), show);
+    let ended = job.whole(gating.as_ref(), show).map_err(|failure| kept(failure, &dir));
     drop(listening);
     // a second Ctrl-C leaves tasks behind, which are not waited for
     runtime.shutdown_background();
     ended
+}
+
+/// The failure with what the user can do about it, when files could not be written.
+fn kept(failure: Failure, dir: &ResultsDir) -> Failure {
+    if failure.exit != Exit::Results {
+        return failure;
+    }
+    let (message, dir) = (failure.message, dir.path().display());
+    Failure::results(format!(
+        "{message}\n  what was recorded is kept; `--resume {dir}` completes it once that is mended"
+    ))
 }
 
 /// What a campaign runs on.
