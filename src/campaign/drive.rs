@@ -1,14 +1,22 @@
 //! One run on a server that is ready: claim it, drive it, write how it ended.
 
+use std::io;
+use std::pin::pin;
+use std::time::{Duration, Instant};
+
 use jiff::Timestamp;
 
 use super::host::Host;
 use super::{Campaign, CampaignError, RunOutcome};
-use crate::execute::{Drive, DriveError, Driven, Target, drive};
+use crate::execute::{Drive, DriveError, Driven, Stop, Target, drive};
 use crate::plan::{RunPlan, VariantPlan};
 use crate::record::{
-    Claim, Claimed, ClaimedRun, ClientProbe, MANIFEST_FORMAT, RunDir, RunManifest, RunState, write_json,
+    BEAT_EVERY, Claim, Claimed, ClaimedRun, ClientProbe, Look, Lost, MANIFEST_FORMAT, RunDir, RunManifest, RunState,
+    STALE_AFTER, write_json,
 };
+
+/// How often the heartbeat of a claim in doubt is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 impl Campaign<'_> {
     /// Drives a run, the `number`-th of `of`, from its claim to its manifest.
@@ -21,11 +29,11 @@ impl Campaign<'_> {
         (number, of): (usize, usize),
     ) -> Result<RunOutcome, CampaignError> {
         let dir = self.dir.run(&run.id);
-        let claimed = match dir.claim(RunManifest { client, ..self.manifest(run, host) })? {
-            Claimed::Ours(claimed) => claimed,
-            Claimed::Taken(by) => return Ok(RunOutcome::NotRun(taken(by.as_ref()))),
+        let claimed = match self.claim(run, &dir, RunManifest { client, ..self.manifest(run, host) }).await? {
+            Ok(claimed) => claimed,
+            Err(why) => return Ok(RunOutcome::NotRun(why)),
         };
-        self.settle_earlier_attempt(run, &claimed, host).await;
+        self.settle_earlier_attempt(run, &claimed, host).await?;
         let speed = host.simulated.unwrap_or(1.0);
         let secrets = self.secrets.get(&variant.name).cloned().unwrap_or_default();
         let target = Target { url: host.url.clone(), model: host.model.clone(), speed, secrets };
@@ -34,7 +42,8 @@ impl Campaign<'_> {
             write_json(&dir.request(), &example)?;
         }
         self.progress.run_started(&run.id, number, of);
-        let driven = drive(Drive {
+        let stop = Stop::new();
+        let driving = drive(Drive {
             plan: self.plan,
             run,
             endpoint: &variant.endpoint,
@@ -42,12 +51,76 @@ impl Campaign<'_> {
             target: &target,
             dir: &dir,
             save_media: self.save_media,
-            stop: self.stop.clone(),
+            stop: stop.clone(),
             progress: self.progress,
-        })
-        .await;
+        });
+        let driven = self.hold(&claimed, &stop, driving).await;
         self.progress.run_ended();
-        self.close(run, &dir, claimed.manifest.clone(), driven)
+        match claimed.lost() {
+            None => self.close(run, &dir, claimed.manifest.clone(), driven),
+            Some(Lost::To(by)) => Ok(RunOutcome::NotRun(format!("it was taken over; {}", taken(Some(&by))))),
+            Some(Lost::Removed) => {
+                let text = format!("the folder `{}` was removed while its run was at work", dir.path().display());
+                Err(io::Error::new(io::ErrorKind::NotFound, text).into())
+            }
+        }
+    }
+
+    /// Drives a run with signs of life beside it, and stops it with the campaign or when its claim is lost.
+    async fn hold<T>(&self, claimed: &ClaimedRun, stop: &Stop, driving: impl Future<Output = T>) -> T {
+        let mut driving = pin!(driving);
+        let mut beats = tokio::time::interval(BEAT_EVERY);
+        let mut abandoned = false;
+        loop {
+            tokio::select! {
+                // a stop that is there already must be known before the first request
+                biased;
+                () = self.stop.abandoned(), if !abandoned => {
+                    abandoned = true;
+                    stop.now();
+                }
+                () = self.stop.stopped(), if !stop.is_requested() => stop.request(),
+                driven = &mut driving => return driven,
+                _ = beats.tick(), if !stop.is_requested() => {
+                    if claimed.beat().is_some() {
+                        stop.request();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Claims a run, after watching whoever may be at it; the inner error is why it is not ours.
+    async fn claim(
+        &self,
+        run: &RunPlan,
+        dir: &RunDir,
+        manifest: RunManifest,
+    ) -> io::Result<Result<Box<ClaimedRun>, String>> {
+        let mut claimed = dir.claim(manifest.clone())?;
+        if let Claimed::Doubtful(mut vigil) = claimed {
+            let (id, by, seconds) = (&run.id, holder(vigil.claim.as_ref()), STALE_AFTER.as_secs());
+            self.note(&format!(
+                "`{id}` is claimed by {by}; if it gives no sign of life within {seconds} s, it is over"
+            ));
+            loop {
+                match vigil.look(Instant::now()) {
+                    Look::Alive => return Ok(Err(taken(vigil.claim.as_ref()))),
+                    Look::Stale => break,
+                    Look::Unknown => {}
+                }
+                tokio::select! {
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                    () = self.stop.stopped() => return Ok(Err("stopped by the user before it was started".into())),
+                }
+            }
+            claimed = dir.claim_stale(manifest, &vigil)?;
+        }
+        Ok(match claimed {
+            Claimed::Ours(claimed) => Ok(claimed),
+            Claimed::Taken(by) => Err(taken(by.as_ref())),
+            Claimed::Doubtful(vigil) => Err(taken(vigil.claim.as_ref())),
+        })
     }
 
     /// Writes how the run ended and lets others look at its files.
@@ -66,9 +139,14 @@ impl Campaign<'_> {
                 manifest.ended_at = text(driven.ended_at).or(manifest.ended_at);
                 if driven.interrupted { RunOutcome::Interrupted } else { RunOutcome::Complete(driven.counts) }
             }
+            Err(DriveError::Io(error)) => {
+                (manifest.state, manifest.reason) = (RunState::Failed, Some(format!("results were lost: {error}")));
+                // a disk that is full may have no room for this either
+                drop(dir.write_manifest(&manifest));
+                return Err(error.into());
+            }
             // whoever stops during the warm-up has not seen it fail
             Err(_) if self.stop.is_requested() => RunOutcome::Interrupted,
-            Err(DriveError::Io(error)) => return Err(error.into()),
             Err(error) => RunOutcome::Failed(error.to_string()),
         };
         (manifest.state, manifest.reason) = match &outcome {
@@ -92,7 +170,7 @@ impl Campaign<'_> {
             state: RunState::Running,
             reason: None,
             attempt: 1,
-            claim: Claim { host: self.host.into(), pid: std::process::id(), at: (self.now)().to_string() },
+            claim: self.own_claim(),
             started_at: None,
             ended_at: None,
             server: host.facts.clone(),
@@ -103,27 +181,18 @@ impl Campaign<'_> {
         }
     }
 
-    /// Says that there was one, and deletes the jobs it left on a server that is still the same.
-    async fn settle_earlier_attempt(&self, run: &RunPlan, claimed: &ClaimedRun, host: &Host) {
-        if let Some(number) = claimed.earlier {
-            let kept = self.dir.run(&run.id).attempt(number);
-            let (id, kept) = (&run.id, kept.path().display());
-            self.note(&format!("`{id}` was left unfinished; it is repeated whole, the earlier attempt is `{kept}`"));
-        }
-        if !host.origin.outlives_campaigns() {
-            return;
-        }
-        for path in claimed.orphans.iter().filter_map(|id| (self.job_path)(id)) {
-            if let Err(why) = host.probe.delete(&path).await {
-                self.note(&format!("a job of the earlier attempt may still be on the server: DELETE {path}: {why}"));
-            }
-        }
+    pub(super) fn own_claim(&self) -> Claim {
+        Claim { host: self.host.into(), pid: std::process::id(), at: (self.now)().to_string() }
     }
 }
 
 fn taken(by: Option<&Claim>) -> String {
     by.map_or_else(
         || "another omni-bench is at it".into(),
-        |claim| format!("another omni-bench is at it: process {} on `{}` since {}", claim.pid, claim.host, claim.at),
+        |claim| format!("another omni-bench is at it: {} since {}", holder(Some(claim)), claim.at),
     )
+}
+
+fn holder(by: Option<&Claim>) -> String {
+    by.map_or_else(|| "another omni-bench".into(), |claim| format!("process {} on `{}`", claim.pid, claim.host))
 }

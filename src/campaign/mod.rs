@@ -6,6 +6,7 @@ mod client;
 mod drive;
 mod host;
 mod launch;
+mod orphans;
 mod resume;
 mod types;
 mod walk;

@@ -127,7 +127,11 @@ impl Walk<'_> {
         }
         if !self.up.contains_key(name) {
             match self.campaign.bring_up(variant).await {
-                Ok(host) => drop(self.up.insert(name.clone(), host)),
+                Ok(host) => {
+                    let settled = self.campaign.delete_orphans(variant, &host).await;
+                    self.up.insert(name.clone(), host);
+                    settled?;
+                }
                 Err(Unready::Interrupted) => return Ok(Err("stopped by the user while its server started".into())),
                 Err(Unready::Results(error)) => return Err(error.into()),
                 Err(Unready::Failed(why)) => return Ok(Err(self.give_up(name, why))),
@@ -177,10 +181,12 @@ impl Walk<'_> {
 
     fn outcome(&self) -> Outcome {
         let plan = self.campaign.plan;
-        let absent = |run: &RunPlan| {
-            if self.campaign.is_complete(run) { RunOutcome::Already } else { RunOutcome::NotSelected }
+        let ended = |run: &RunPlan| match self.ended.get(&run.id) {
+            // another tool that was at it may have completed it meanwhile
+            None | Some(RunOutcome::NotRun(_)) if self.campaign.is_complete(run) => RunOutcome::Already,
+            Some(ended) => ended.clone(),
+            None => RunOutcome::NotSelected,
         };
-        let ended = |run: &RunPlan| self.ended.get(&run.id).cloned().unwrap_or_else(|| absent(run));
         let runs: IndexMap<String, RunOutcome> = plan.runs.iter().map(|run| (run.id.clone(), ended(run))).collect();
         Outcome { runs, interrupted: self.campaign.stop.is_requested() }
     }
@@ -192,7 +198,7 @@ pub(super) const fn missed(counts: Counts) -> u64 {
 }
 
 impl Campaign<'_> {
-    fn is_complete(&self, run: &RunPlan) -> bool {
+    pub(super) fn is_complete(&self, run: &RunPlan) -> bool {
         self.dir.run(&run.id).is_complete(&run.key, &self.plan.plan_hash)
     }
 

@@ -117,6 +117,8 @@ closed_set! {
         Flagged => "flagged",
         /// The run ended before every request was sent.
         Interrupted => "interrupted",
+        /// Lines of the run's journals are torn or corrupt and were left out.
+        UnreadableRecords => "unreadable_records",
     }
 }
 

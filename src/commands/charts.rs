@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::stored;
 use crate::plan::Plan;
-use crate::record::{Record, ResultsDir, read_journal, write_atomic};
+use crate::record::{Record, ResultsDir, write_atomic};
 use crate::report::{self, Chart, PageChart};
 use crate::summarize::Results;
 
@@ -69,7 +70,7 @@ impl Charts {
 pub(super) fn with_records<T>(dir: &ResultsDir, work: impl FnOnce(&dyn Fn(&str) -> Vec<Record>) -> T) -> io::Result<T> {
     let unreadable = RefCell::new(None);
     let done = work(&|run| {
-        let journal = read_journal::<Record>(&dir.run(run).records());
+        let journal = stored::journal::<Record>(&dir.run(run).records());
         journal.map_or_else(
             |error| {
                 unreadable.borrow_mut().get_or_insert(error);

@@ -4,12 +4,20 @@
 //! campaign is there too. Writes nothing.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
+use serde::de::DeserializeOwned;
+
+use super::Ui;
 use crate::plan::{Plan, RunPlan};
-use crate::record::{ReadError, Record, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json};
+use crate::record::{
+    JournalRead, ReadError, Record, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json,
+};
 use crate::report::Source;
-use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, RunFiles, Summary, summarize};
+use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, RunFiles, Summary, doubt_unreadable, summarize};
 
 /// What a results folder holds.
 #[derive(Debug, Clone)]
@@ -67,14 +75,28 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
 /// The summary of a run from its records; `None` when it never got to its measured phase.
 pub(super) fn summary_of(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
     let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
-    let records = read_journal::<Record>(&folder.records())?.items;
+    let JournalRead { items: records, skipped } = journal::<Record>(&folder.records())?;
     if records.is_empty() && manifest.started_at.is_none() {
         return Ok(None);
     }
-    let calibration = read_journal(&folder.calibration())?.items;
-    let warmup = read_journal(&folder.warmup())?.items;
-    let files = RunFiles { manifest: &manifest, records: &records, calibration: &calibration, warmup: &warmup };
-    Ok(Some(summarize(plan, run, &files)))
+    let calibration = journal(&folder.calibration())?;
+    let warmup = journal(&folder.warmup())?;
+    let files =
+        RunFiles { manifest: &manifest, records: &records, calibration: &calibration.items, warmup: &warmup.items };
+    let mut summary = summarize(plan, run, &files);
+    doubt_unreadable(&mut summary, skipped + calibration.skipped + warmup.skipped);
+    Ok(Some(summary))
+}
+
+/// Reads a journal; lines that are left out are told on stderr, once for each file.
+pub(super) fn journal<T: DeserializeOwned>(path: &Path) -> io::Result<JournalRead<T>> {
+    static TOLD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let read = read_journal(path)?;
+    if read.skipped > 0 && TOLD.lock().is_ok_and(|mut told| told.insert(path.to_owned())) {
+        let lines = if read.skipped == 1 { "1 line is".to_owned() } else { format!("{} lines are", read.skipped) };
+        Ui::talk(&format!("warning: `{}`: {lines} torn or corrupt and left out", path.display()));
+    }
+    Ok(read)
 }
 
 /// `results.json`, if the campaign got to write it; of a known format, and read whole when it is needed.

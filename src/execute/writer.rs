@@ -1,8 +1,14 @@
 //! The one place that writes a run's journals. Lines arrive over a bounded channel; everything that
-//! is waiting goes out in one write per file; a line is acknowledged once it is in its file. The
-//! first failed write ends the writer, and every later line is refused.
+//! is waiting goes out in one write per file; a line is acknowledged once it is in its file, which
+//! outlives this process. That it outlives the machine is a second thread's matter: it syncs what was
+//! written every second, and the end of a run syncs the rest. The first failed write or sync ends the
+//! writer, and every later line is refused.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -15,6 +21,8 @@ use super::phase::PhaseKind;
 const WAITING: usize = 256;
 /// Lines written at once.
 const BATCH: usize = 128;
+/// Longest time that an acknowledged line stays in the system's memory only.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 enum Line {
     Records(PhaseKind, Vec<Record>, oneshot::Sender<()>),
@@ -74,7 +82,13 @@ impl Writer {
         };
         let (sender, mut receiver) = mpsc::channel(WAITING);
         let mut thread = JoinSet::new();
+        let (ends, end) = sync_channel::<()>(0);
+        let state = Arc::<State>::default();
+        let (syncing, sync_state) = (files.syncing()?, Arc::clone(&state));
+        thread.spawn_blocking(move || sync_regularly(&syncing, &sync_state, &end));
         thread.spawn_blocking(move || {
+            // the other thread ends with this one
+            let _ends = ends;
             let mut batch = Vec::new();
             while let Some(line) = receiver.blocking_recv() {
                 batch.push(line);
@@ -83,7 +97,12 @@ impl Writer {
                 {
                     batch.push(line);
                 }
+                if state.broken.load(Ordering::Relaxed) {
+                    // the other thread tells why
+                    return Ok(());
+                }
                 files.write(batch.drain(..))?;
+                state.unsynced.store(true, Ordering::Relaxed);
             }
             files.sync()
         });
@@ -99,12 +118,32 @@ impl Writer {
     pub(crate) async fn finish(self) -> io::Result<()> {
         let Self { lines, mut thread } = self;
         drop(lines);
-        match thread.join_next().await {
-            Some(Ok(result)) => result,
-            Some(Err(error)) => Err(io::Error::other(error)),
-            None => Ok(()),
+        let mut all = Ok(());
+        while let Some(ended) = thread.join_next().await {
+            all = all.and(ended.unwrap_or_else(|error| Err(io::Error::other(error))));
+        }
+        all
+    }
+}
+
+/// What the two threads tell each other.
+#[derive(Debug, Default)]
+struct State {
+    /// Something was written since the last sync.
+    unsynced: AtomicBool,
+    /// The disk refused a sync; what is written from then on may never be on it.
+    broken: AtomicBool,
+}
+
+/// Syncs what was written, every now and then, until the writer has ended, which syncs the rest itself.
+fn sync_regularly(files: &[fs_err::File], state: &State, end: &Receiver<()>) -> io::Result<()> {
+    while end.recv_timeout(SYNC_EVERY) == Err(RecvTimeoutError::Timeout) {
+        if state.unsynced.swap(false, Ordering::Relaxed) {
+            let synced = files.iter().try_for_each(fs_err::File::sync_data);
+            synced.inspect_err(|_| state.broken.store(true, Ordering::Relaxed))?;
         }
     }
+    Ok(())
 }
 
 struct Files {
@@ -145,8 +184,16 @@ impl Files {
         Ok(())
     }
 
+    fn all(&self) -> impl Iterator<Item = &Journal> {
+        [&self.records, &self.warmup, &self.calibration, &self.jobs].into_iter().flatten()
+    }
+
     fn sync(&self) -> io::Result<()> {
-        [&self.records, &self.warmup, &self.calibration, &self.jobs].into_iter().flatten().try_for_each(Journal::sync)
+        self.all().try_for_each(Journal::sync)
+    }
+
+    fn syncing(&self) -> io::Result<Vec<fs_err::File>> {
+        self.all().map(Journal::syncing).collect()
     }
 }
 

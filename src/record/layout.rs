@@ -76,6 +76,11 @@ impl RunDir {
         self.0.join("run.json")
     }
 
+    /// `heartbeat`, which whoever works on the run rewrites, and which is gone when they are done.
+    pub fn heartbeat(&self) -> PathBuf {
+        self.0.join("heartbeat")
+    }
+
     /// `request.json`, the first measured request as it goes over the wire.
     pub fn request(&self) -> PathBuf {
         self.0.join("request.json")

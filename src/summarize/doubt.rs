@@ -3,7 +3,7 @@
 //! | a run is | when |
 //! |---|---|
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
-//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
+//! | suspect | lines of its journals cannot be read, requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
 //!
 //! | warning | when |
@@ -20,6 +20,7 @@
 //! | unmatched warm-up | the plan says so: other shapes, another concurrency, or too few to fill it |
 //! | duplicate outputs | two requests returned the same bytes; suspect when more than 50 % of successes did |
 //! | flagged | a success carries a remark that no other warning or figure tells |
+//! | unreadable records | a line of a journal is torn, or not as it was written |
 
 use indexmap::IndexMap;
 
@@ -81,6 +82,21 @@ pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
     load(evidence, &mut doubts);
     replies(evidence, &mut doubts);
     (doubts.validity, doubts.warnings)
+}
+
+/// Adds the doubt that lines of a run's journals could not be read, once.
+pub fn doubt_unreadable(summary: &mut Summary, lines: usize) {
+    let kind = WarningKind::UnreadableRecords;
+    if lines == 0 || summary.warnings.iter().any(|warning| warning.kind == kind) {
+        return;
+    }
+    summary.validity = summary.validity.max(Validity::Suspect);
+    let (lines, are) = if lines == 1 { ("1 line".into(), "is") } else { (format!("{lines} lines"), "are") };
+    let text = format!(
+        "{lines} of the run's journals {are} torn or corrupt and left out; a measured request without a readable \
+         record counts as cancelled"
+    );
+    summary.warnings.insert(0, Warning { kind, text });
 }
 
 /// Requests that did not succeed, and runs that did not end.

@@ -15,6 +15,7 @@ mod slo;
 mod survival;
 mod types;
 
+pub use doubt::doubt_unreadable;
 pub(crate) use doubt::{Level, serialised};
 pub(crate) use interval::{COVERAGE, NORMAL_ABOVE, SplitMix};
 pub use interval::{is_supported, mean_interval, quantile_interval, stratified_mean_interval};

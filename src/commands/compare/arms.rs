@@ -12,7 +12,8 @@ use crate::commands::hardware;
 use crate::commands::stored::{self, Stored};
 use crate::compare::{Arm, Fingerprint, Point, Repeat};
 use crate::plan::{Axis, Plan, RunPlan, VariantPlan};
-use crate::record::{ReadError, Record, ResultsDir, RunManifest, read_journal};
+use crate::record::{ReadError, Record, RunManifest};
+use crate::summarize::doubt_unreadable;
 
 /// Why there is no arm.
 #[derive(Debug, thiserror::Error)]
@@ -142,16 +143,15 @@ fn points(stored: &Stored, is_chosen: impl Fn(&RunPlan) -> bool) -> Result<Vec<P
 fn repeat(stored: &Stored, run: &RunPlan) -> Result<Option<Repeat>, ReadError> {
     let Some(summary) = stored.results.runs.iter().find(|summary| summary.id == run.id) else { return Ok(None) };
     let started = manifest(stored, &run.id).and_then(|manifest| manifest.started_at.as_deref());
+    let read = stored::journal::<Record>(&stored.dir.run(&run.id).records())?;
+    let mut summary = summary.clone();
+    doubt_unreadable(&mut summary, read.skipped);
     Ok(Some(Repeat {
         number: run.repeat,
         started_us: started.and_then(|at| Some(at.parse::<Timestamp>().ok()?.as_microsecond())),
-        summary: summary.clone(),
-        records: records(&stored.dir, &run.id)?,
+        summary,
+        records: read.items,
     }))
-}
-
-fn records(dir: &ResultsDir, id: &str) -> Result<Vec<Record>, ReadError> {
-    Ok(read_journal::<Record>(&dir.run(id).records())?.items)
 }
 
 fn manifest<'a>(stored: &'a Stored, id: &str) -> Option<&'a RunManifest> {

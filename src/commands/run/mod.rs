@@ -57,32 +57,27 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
     let gating = Gating::of(args, &planned.loaded.scenario)?;
     let secrets = secrets(&planned.plan, ui)?;
     let runtime = runtime()?;
+    let (stop, progress) = (Stop::new(), progress(ui));
+    let listening = signals::listen(&runtime, &stop, &progress);
     let (dir, plan) = results_dir(args, &planned.plan, ui)?;
-    let (dir, plan) = (&dir, &plan);
-    ui.note(&format!("results: {}", dir.path().display()));
-    let summaries = RefCell::new(BTreeMap::new());
-    let job = Job { args, ui, planned, plan, steps: &planned.plan.steps, dir, secrets: &secrets };
-    let outcome = runtime.block_on(job.campaign(&summaries));
+    let (steps, within) = (&planned.plan.steps, Within { runtime: &runtime, stop: &stop, progress: &progress });
+    let job = Job { args, ui, planned, plan: &plan, steps, dir: &dir, secrets: &secrets, within };
+    let ended = job.whole(gating.as_ref(), show).map_err(|failure| kept(failure, &dir));
+    drop(listening);
     // a second Ctrl-C leaves tasks behind, which are not waited for
     runtime.shutdown_background();
-    let Some(outcome) = outcome? else { return Ok(Exit::Interrupted) };
-    let results = outputs::collect(plan, dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
-    outputs::write(plan, dir, &results).map_err(Failure::results)?;
-    job.write_page(&results).map_err(Failure::results)?;
-    show(plan, dir, &results).map_err(Failure::results)?;
-    if plan.compare.is_some() {
-        match planned_comparisons(dir.path(), ui.color_out, width()) {
-            Ok(text) => ui.data(&text.map(|text| format!("\n{text}")).unwrap_or_default()).map_err(Failure::results)?,
-            // the results themselves are complete
-            Err(why) => ui.note(&format!("the variants are not compared: {why}")),
-        }
-        if args.save_media {
-            ui.note(&format!("whether they draw the same: omni-bench compare {}", dir.path().display()));
-        }
+    ended
+}
+
+/// The failure with what the user can do about it, when files could not be written.
+fn kept(failure: Failure, dir: &ResultsDir) -> Failure {
+    if failure.exit != Exit::Results {
+        return failure;
     }
-    ui.note(&format!("results: {}", dir.path().display()));
-    let exit = verdict::verdict(plan, &outcome, &results, ui);
-    gating.map_or(Ok(exit), |gating| job.gate(&gating, exit))
+    let (message, dir) = (failure.message, dir.path().display());
+    Failure::results(format!(
+        "{message}\n  what was recorded is kept; `--resume {dir}` completes it once that is mended"
+    ))
 }
 
 /// What a campaign runs on.
@@ -138,6 +133,22 @@ fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan)
     Ok((dir, plan.clone()))
 }
 
+fn progress(ui: Ui) -> Progress {
+    match (ui.quiet, ui.bar) {
+        (true, _) => Progress::silent(),
+        (false, true) => Progress::bar(),
+        (false, false) => Progress::lines(),
+    }
+}
+
+/// What every campaign of one command has in common.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    runtime: &'a Runtime,
+    stop: &'a Stop,
+    progress: &'a Progress,
+}
+
 /// What a campaign and its outputs work with.
 #[derive(Clone, Copy)]
 struct Job<'a> {
@@ -148,13 +159,57 @@ struct Job<'a> {
     steps: &'a [Step],
     dir: &'a ResultsDir,
     secrets: &'a BTreeMap<String, Secrets>,
+    within: Within<'a>,
 }
 
 impl Job<'_> {
+    /// From the first request to the verdict. A stop that comes when everything is recorded does not keep
+    /// the files from being written.
+    fn whole(&self, gating: Option<&Gating>, show: Show<'_>) -> Result<Exit, Failure> {
+        let Self { args, ui, plan, dir, .. } = *self;
+        ui.note(&format!("results: {}", dir.path().display()));
+        let Some((outcome, results)) = self.measure()? else { return Ok(Exit::Interrupted) };
+        self.write_page(&results).map_err(Failure::results)?;
+        show(plan, dir, &results).map_err(Failure::results)?;
+        if plan.compare.is_some() {
+            match planned_comparisons(dir.path(), ui.color_out, width()) {
+                Ok(text) => {
+                    ui.data(&text.map(|text| format!("\n{text}")).unwrap_or_default()).map_err(Failure::results)?;
+                }
+                // the results themselves are complete
+                Err(why) => ui.note(&format!("the variants are not compared: {why}")),
+            }
+            if args.save_media {
+                ui.note(&format!("whether they draw the same: omni-bench compare {}", dir.path().display()));
+            }
+        }
+        ui.note(&format!("results: {}", dir.path().display()));
+        let exit = verdict::verdict(plan, &outcome, &results, ui);
+        let exit = if self.is_stopped() { Exit::Interrupted } else { exit };
+        gating.map_or(Ok(exit), |gating| self.gate(gating, exit))
+    }
+
+    /// Carries out the campaign and writes its numbers; `None` when the user did not want to wait for the end.
+    fn measure(&self) -> Result<Option<(Outcome, Results)>, Failure> {
+        let summaries = RefCell::new(BTreeMap::new());
+        let Some(outcome) = self.within.runtime.block_on(self.campaign(&summaries))? else {
+            self.within.progress.run_ended();
+            return Ok(None);
+        };
+        let results =
+            outputs::collect(self.plan, self.dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
+        outputs::write(self.plan, self.dir, &results).map_err(Failure::results)?;
+        Ok(Some((outcome, results)))
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.within.stop.is_requested()
+    }
+
     /// Walks the plan; `None` when the user did not want to wait for its end.
     async fn campaign(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
         let plan = self.plan;
-        let (stop, progress, host) = (Stop::new(), self.progress(), host_name());
+        let (Within { stop, progress, .. }, host) = (self.within, host_name());
         let start_simulator = |variant: &_| simulated::start(plan, variant, self.ui);
         let null = simulated::start_null()
             .inspect_err(|error| self.ui.note(&format!("the client cannot be measured: {error}")))
@@ -171,7 +226,7 @@ impl Job<'_> {
             job_path,
             watchdog: self.watchdog(),
             stop: stop.clone(),
-            progress: &progress,
+            progress,
             save_media: self.args.save_media,
             fail_fast: self.args.fail_fast,
             host: &host,
@@ -188,15 +243,7 @@ impl Job<'_> {
                 CampaignError::Results(_) => Failure::results(error),
                 CampaignError::Command(_) => Failure::new(Exit::Usage, &error),
             }),
-            () = signals::listen(&stop, &progress) => Ok(None),
-        }
-    }
-
-    fn progress(&self) -> Progress {
-        match (self.ui.quiet, self.ui.bar) {
-            (true, _) => Progress::silent(),
-            (false, true) => Progress::bar(),
-            (false, false) => Progress::lines(),
+            () = stop.abandoned() => Ok(None),
         }
     }
 
