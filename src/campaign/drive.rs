@@ -21,7 +21,7 @@ impl Campaign<'_> {
         (number, of): (usize, usize),
     ) -> Result<RunOutcome, CampaignError> {
         let dir = self.dir.run(&run.id);
-        let claimed = match dir.claim(RunManifest { client, ..self.manifest(run, host) })? {
+        let claimed = match dir.claim(RunManifest { client, ..self.manifest(run, variant, host) })? {
             Claimed::Ours(claimed) => claimed,
             Claimed::Taken(by) => return Ok(RunOutcome::NotRun(taken(by.as_ref()))),
         };
@@ -31,7 +31,7 @@ impl Campaign<'_> {
         let target = Target { url: host.url.clone(), model: host.model.clone(), speed, secrets };
         let phases = (self.phases)(run);
         if let Some(example) = (self.example)(variant, &phases, &host.model) {
-            write_json(&dir.request(), &example)?;
+            write_json(&dir.request(), &self.redactor(variant).value(example))?;
         }
         self.progress.run_started(&run.id, number, of);
         let driven = drive(Drive {
@@ -83,7 +83,7 @@ impl Campaign<'_> {
         Ok(outcome)
     }
 
-    fn manifest(&self, run: &RunPlan, host: &Host) -> RunManifest {
+    fn manifest(&self, run: &RunPlan, variant: &VariantPlan, host: &Host) -> RunManifest {
         RunManifest {
             format: MANIFEST_FORMAT,
             id: run.id.clone(),
@@ -96,7 +96,7 @@ impl Campaign<'_> {
             started_at: None,
             ended_at: None,
             server: host.facts.clone(),
-            model: host.model.clone(),
+            model: self.redactor(variant).text(&host.model),
             simulated: host.simulated.is_some(),
             speed: host.simulated.unwrap_or(1.0),
             client: None,

@@ -17,7 +17,7 @@ use url::Url;
 use crate::catalog::ErrorClass;
 use crate::endpoint::Body;
 use crate::plan::EndpointPlan;
-use crate::record::RequestError;
+use crate::record::{Redactor, RequestError};
 use crate::units::Limit;
 
 use super::attempt::Times;
@@ -59,6 +59,7 @@ pub(crate) struct Client {
     base: Arc<str>,
     /// Whether some exchange has ended, so that a pooled connection can exist.
     used: Arc<AtomicBool>,
+    redactor: Redactor,
     /// See [`SLOW_CLIENT`].
     slowed: Option<Duration>,
 }
@@ -102,7 +103,8 @@ impl Client {
         builder = if connect.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
         let http = builder.build().map_err(|error| format!("no HTTP client: {}", error.without_url()))?;
         let base = target.url.trim_end_matches('/').into();
-        let client = Self { http, base, used: Arc::default(), slowed: slowed() };
+        let client =
+            Self { http, base, used: Arc::default(), redactor: target.secrets.redactor().clone(), slowed: slowed() };
         client.url("/").map_err(|fault| fault.error.message)?;
         Ok(client)
     }
@@ -114,6 +116,11 @@ impl Client {
         };
         let url = Url::parse(&format!("{}{path}", self.base)).map_err(|error| wrong(&error))?;
         if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(wrong(&"it is not http or https")) }
+    }
+
+    /// The path of an address, for the log: a job's id is the server's word.
+    pub(crate) fn shown(&self, url: &Url) -> String {
+        self.redactor.text(url.path())
     }
 
     /// Sends a call, and returns when the head of the final reply is there.

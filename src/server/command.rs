@@ -5,6 +5,7 @@ use std::net::TcpListener;
 
 use minijinja::{Environment, UndefinedBehavior, context};
 
+use super::surroundings::referred;
 use crate::plan::{ServerPlan, VariantPlan, serve_flags};
 
 /// What templates in `server.command` may name.
@@ -68,7 +69,9 @@ pub fn free_port(host: &str) -> io::Result<u16> {
 
 /// The command as a line for a POSIX shell, with the environment in front.
 pub fn shell_line<'a>(env: impl IntoIterator<Item = (&'a String, &'a String)>, words: &[String]) -> String {
-    let settings = env.into_iter().map(|(name, value)| format!("{name}={}", quoted(value)));
+    // a variable that is handed on by its name is written so that the shell fills it in
+    let shown = |value: &str| referred(value).map_or_else(|| quoted(value), |name| format!("\"${{{name}}}\""));
+    let settings = env.into_iter().map(|(name, value)| format!("{name}={}", shown(value)));
     settings.chain(words.iter().map(|word| quoted(word))).collect::<Vec<_>>().join(" ")
 }
 
@@ -89,6 +92,8 @@ mod tests {
     fn words_with_special_characters_are_quoted_for_the_shell() {
         let env = indexmap::IndexMap::from([("A".to_owned(), "x y".to_owned())]);
         let words = ["vllm", "serve", "it's", "", "{\"a\":1}", "--port=1"].map(str::to_owned);
+        let handed_on = indexmap::IndexMap::from([("A".to_owned(), "${KEY}".to_owned())]);
+        assert_eq!(shell_line(&handed_on, &["x".to_owned()]), "A=\"${KEY}\" x");
         assert_eq!(shell_line(&env, &words), r#"A='x y' vllm serve 'it'\''s' '' '{"a":1}' --port=1"#);
     }
 
