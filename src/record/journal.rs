@@ -7,8 +7,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Longest line that is read, in bytes; a record with a hundred thousand polls stays below.
-const LONGEST_LINE: usize = 16 << 20;
+/// Longest line that is read, in bytes.
+const LONGEST_LINE: usize = crate::catalog::limits::JOURNAL_LINE;
 
 /// An open file of JSON lines.
 #[derive(Debug)]

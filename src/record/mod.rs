@@ -9,6 +9,7 @@ mod error;
 mod folder;
 mod journal;
 mod layout;
+mod links;
 mod manifest;
 mod redact;
 mod types;
