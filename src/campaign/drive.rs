@@ -29,7 +29,7 @@ impl Campaign<'_> {
         (number, of): (usize, usize),
     ) -> Result<RunOutcome, CampaignError> {
         let dir = self.dir.run(&run.id);
-        let claimed = match self.claim(run, &dir, RunManifest { client, ..self.manifest(run, host) }).await? {
+        let claimed = match self.claim(run, &dir, RunManifest { client, ..self.manifest(run, variant, host) }).await? {
             Ok(claimed) => claimed,
             Err(why) => return Ok(RunOutcome::NotRun(why)),
         };
@@ -39,7 +39,7 @@ impl Campaign<'_> {
         let target = Target { url: host.url.clone(), model: host.model.clone(), speed, secrets };
         let phases = (self.phases)(run);
         if let Some(example) = (self.example)(variant, &phases, &host.model) {
-            write_json(&dir.request(), &example)?;
+            write_json(&dir.request(), &self.redactor(variant).value(example))?;
         }
         self.progress.run_started(&run.id, number, of);
         let stop = Stop::new();
@@ -161,7 +161,7 @@ impl Campaign<'_> {
         Ok(outcome)
     }
 
-    fn manifest(&self, run: &RunPlan, host: &Host) -> RunManifest {
+    fn manifest(&self, run: &RunPlan, variant: &VariantPlan, host: &Host) -> RunManifest {
         RunManifest {
             format: MANIFEST_FORMAT,
             id: run.id.clone(),
@@ -174,7 +174,7 @@ impl Campaign<'_> {
             started_at: None,
             ended_at: None,
             server: host.facts.clone(),
-            model: host.model.clone(),
+            model: self.redactor(variant).text(&host.model),
             simulated: host.simulated.is_some(),
             speed: host.simulated.unwrap_or(1.0),
             client: None,

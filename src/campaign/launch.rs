@@ -11,10 +11,10 @@ use super::Campaign;
 use super::host::{Host, Origin, Unready, given_url, simulated_speed};
 use crate::execute::Secrets;
 use crate::plan::{ReadyPlan, ServerPlan, VariantPlan};
-use crate::record::{ServerFacts, write_json};
+use crate::record::{Redactor, ServerFacts, write_json};
 use crate::server::{
     ENVIRONMENT_FORMAT, Environment, Launch, Probe, Readiness, Served, ServerProcess, Words, choose_model, free_port,
-    server_words, shell_line,
+    server_words, shell_line, surroundings,
 };
 
 /// Where started servers listen.
@@ -46,13 +46,14 @@ impl Campaign<'_> {
             found = self.inspect(variant, &url, &mut origin) => found,
             () = self.stop.stopped() => Err(Unready::Interrupted),
         };
+        let redactor = self.redactor(variant);
         let kept = found.and_then(|found| {
             let folder = folder.map_or_else(|| self.server_folder(variant), Ok)?;
             let facts = ServerFacts {
                 folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
                 url: shown(&url),
-                models: found.served.models().map(<[_]>::to_vec),
-                version: found.version,
+                models: found.served.models().map(|ids| ids.iter().map(|id| redactor.text(id)).collect()),
+                version: found.version.map(|version| redactor.value(version)),
             };
             self.keep_environment(variant, &folder, &facts, command).map_err(Unready::Results)?;
             Ok((found.probe, found.model, facts))
@@ -87,9 +88,16 @@ impl Campaign<'_> {
         let (host, port, url) = place(variant)?;
         let words = self.words(server, variant, &host, port)?;
         let folder = self.server_folder(variant)?;
+        let lookup = |name: &str| std::env::var(name).ok();
+        let (env, handed_on) = surroundings(&server.env, lookup).map_err(|error| Unready::Failed(error.to_string()))?;
+        // a server needs the keys of its clients only when the scenario hands them on
+        let withheld = self.secrets.values().flat_map(|secrets| secrets.variables().iter().cloned());
+        let known = self.secrets.values().map(Secrets::redactor);
         let launch = Launch {
             words: words.clone(),
-            env: server.env.clone(),
+            env,
+            withheld: withheld.collect(),
+            redactor: Redactor::all(known.chain([&Redactor::new(handed_on)])),
             cwd: server.cwd.as_ref().map(PathBuf::from),
             log: folder.join("server.log"),
             stop_grace: server.stop_grace.duration(),
@@ -122,14 +130,21 @@ impl Campaign<'_> {
             .map_err(|why| Unready::Failed(format!("no client for `{url}`: {why}")))?;
         let (ready, key) = self.ready_plan(variant, origin);
         let readiness = Readiness { probe: &probe, ready, key, note: &|text| self.note(text) };
-        readiness.wait(|| origin.died()).await.map_err(|error| Unready::Failed(error.to_string()))?;
+        let redactor = self.redactor(variant);
+        let failed = |why: String| Unready::Failed(redactor.text(&why));
+        readiness.wait(|| origin.died()).await.map_err(|error| failed(error.to_string()))?;
         let served = probe.served_models().await;
-        let (model, remark) = choose_model(&self.plan.model, &served, url).map_err(Unready::Failed)?;
+        let (model, remark) = choose_model(&self.plan.model, &served, url).map_err(failed)?;
         if let Some(remark) = remark {
-            self.note(&remark);
+            self.note(&redactor.text(&remark));
         }
         let version = probe.version().await;
         Ok(Found { probe, served, version, model })
+    }
+
+    /// What hides the secrets of a variant's endpoint.
+    pub(super) fn redactor(&self, variant: &VariantPlan) -> Redactor {
+        self.secrets.get(&variant.name).map(|secrets| secrets.redactor().clone()).unwrap_or_default()
     }
 
     fn ready_plan<'p>(&'p self, variant: &'p VariantPlan, origin: &Origin) -> (&'p ReadyPlan, &'static str) {

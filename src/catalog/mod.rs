@@ -4,6 +4,7 @@
 
 mod api;
 mod fields;
+pub mod limits;
 mod metric;
 mod outcome;
 mod parallel;

@@ -149,6 +149,9 @@ fn serve(args: &SimulateArgs, settings: Settings, ui: Ui) -> io::Result<()> {
         let stop = stop_signal()?;
         let listener = TcpListener::bind((args.host.as_str(), args.port)).await?;
         let address: SocketAddr = listener.local_addr()?;
+        if !address.ip().is_loopback() {
+            ui.note(&format!("the simulator is open to other machines: anyone who reaches {address} can use it"));
+        }
         ui.data(&format!("listening on {address}\n"))?;
         simulator::serve(listener, settings, stop).await
     });

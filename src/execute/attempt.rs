@@ -38,7 +38,7 @@ impl Sink for Judge {
 impl Sink for JobReader {
     fn feed(&mut self, chunk: &[u8]) -> bool {
         Self::feed(self, chunk);
-        true
+        !self.is_too_long()
     }
 }
 
@@ -107,10 +107,10 @@ pub(crate) async fn exchange<S: Sink>(
     };
     match &ended {
         Ok((status, _)) => {
-            tracing::debug!("{} {}: {status}, {} bytes", call.method, call.url.path(), times.bytes);
+            tracing::debug!("{} {}: {status}, {} bytes", call.method, client.shown(&call.url), times.bytes);
         }
         // the message may hold a key that the server echoed; it is told where keys are hidden
-        Err(fault) => tracing::debug!("{} {}: {}", call.method, call.url.path(), fault.error.class),
+        Err(fault) => tracing::debug!("{} {}: {}", call.method, client.shown(&call.url), fault.error.class),
     }
     ended
 }

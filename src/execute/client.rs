@@ -15,9 +15,10 @@ use reqwest::{Method, Response, StatusCode, redirect, retry};
 use url::Url;
 
 use crate::catalog::ErrorClass;
+use crate::catalog::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MOST_REDIRECTS};
 use crate::endpoint::Body;
 use crate::plan::EndpointPlan;
-use crate::record::RequestError;
+use crate::record::{Redactor, RequestError};
 use crate::units::Limit;
 
 use super::attempt::Times;
@@ -27,8 +28,6 @@ use super::fault::{Fault, is_stale};
 
 /// Servers close idle connections after five seconds; closing first avoids sending into a closed one.
 const IDLE: Duration = Duration::from_secs(4);
-/// Redirects followed in one exchange.
-const MOST_REDIRECTS: u32 = 3;
 /// A simulated run divides its limits; a connection is real all the same and gets this long.
 const CONNECT_AT_LEAST: Duration = Duration::from_secs(1);
 
@@ -59,6 +58,7 @@ pub(crate) struct Client {
     base: Arc<str>,
     /// Whether some exchange has ended, so that a pooled connection can exist.
     used: Arc<AtomicBool>,
+    redactor: Redactor,
     /// See [`SLOW_CLIENT`].
     slowed: Option<Duration>,
 }
@@ -86,6 +86,8 @@ impl Client {
             .redirect(redirect::Policy::none())
             .retry(retry::never())
             .tcp_nodelay(true)
+            .http1_max_headers(MAX_HEADERS)
+            .http2_max_header_list_size(u32::try_from(MAX_HEADER_BYTES).unwrap_or(u32::MAX))
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(cap.unwrap_or(usize::MAX));
         if let Some(limit) = connect.limit.duration() {
@@ -102,7 +104,8 @@ impl Client {
         builder = if connect.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
         let http = builder.build().map_err(|error| format!("no HTTP client: {}", error.without_url()))?;
         let base = target.url.trim_end_matches('/').into();
-        let client = Self { http, base, used: Arc::default(), slowed: slowed() };
+        let client =
+            Self { http, base, used: Arc::default(), redactor: target.secrets.redactor().clone(), slowed: slowed() };
         client.url("/").map_err(|fault| fault.error.message)?;
         Ok(client)
     }
@@ -116,15 +119,21 @@ impl Client {
         if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(wrong(&"it is not http or https")) }
     }
 
+    /// The path of an address, for the log: a job's id is the server's word.
+    pub(crate) fn shown(&self, url: &Url) -> String {
+        self.redactor.text(url.path())
+    }
+
     /// Sends a call, and returns when the head of the final reply is there.
     pub(crate) async fn send(&self, call: &Call<'_>, clock: &Clock, times: &mut Times) -> Result<Response, Fault> {
         let mut url = call.url.clone();
         let mut followed = 0;
         loop {
             let response = self.attempt(call, &url, clock, times).await?;
+            check_headers(&response)?;
             let Some(next) = redirect_target(call, &url, &response)? else { return Ok(response) };
             if followed == MOST_REDIRECTS {
-                return Err(refused(&response, &format!("more than {MOST_REDIRECTS} redirects")));
+                return Err(refused(&response, &format!("more than {MOST_REDIRECTS} redirects (limit `redirects`)")));
             }
             followed += 1;
             times.redirected = true;
@@ -188,6 +197,23 @@ fn redirect_target(call: &Call<'_>, from: &Url, response: &Response) -> Result<O
     }
     let origin = target.origin().ascii_serialization();
     Err(refused(response, &format!("the reply redirects to another origin, `{origin}`, which is not followed")))
+}
+
+/// Headers are whole before they can be measured; the library's own buffer bounds what that takes.
+fn check_headers(response: &Response) -> Result<(), Fault> {
+    let sizes = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
+    let bytes: usize = sizes.sum();
+    if bytes <= MAX_HEADER_BYTES {
+        return Ok(());
+    }
+    let most = MAX_HEADER_BYTES >> 10;
+    Err(Fault::failed(
+        RequestError::new(
+            ErrorClass::InvalidResponse,
+            format!("the reply's headers have {bytes} bytes; the most that is read is {most} KiB (limit `max_header`)"),
+        )
+        .status(response.status().as_u16()),
+    ))
 }
 
 fn refused(response: &Response, message: &str) -> Fault {

@@ -206,12 +206,21 @@ impl Draft {
     /// The finished record, without secrets in its texts.
     pub(crate) fn into_record(mut self, secrets: &Secrets) -> Record {
         self.record.error = self.end(secrets).error;
-        for poll in &mut self.record.polls {
-            poll.status = secrets.redact(&poll.status);
+        let redactor = secrets.redactor();
+        if redactor.is_empty() {
+            return self.record;
         }
-        if let Some(text) = self.record.stream.as_mut().and_then(|stream| stream.text.as_mut()) {
-            *text = secrets.redact(text);
+        let record = &mut self.record;
+        for poll in &mut record.polls {
+            poll.status = redactor.text(&poll.status);
         }
+        if let Some(stream) = &mut record.stream {
+            redactor.option(&mut stream.text);
+        }
+        redactor.option(&mut record.job_id);
+        redactor.option(&mut record.server_request_id);
+        record.stage_ms =
+            std::mem::take(&mut record.stage_ms).into_iter().map(|(name, ms)| (redactor.text(&name), ms)).collect();
         self.record
     }
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use crate::catalog::ErrorClass;
+use crate::catalog::{ErrorClass, limits};
 use crate::record::{RequestError, Status};
 use crate::units::Span;
 
@@ -49,6 +49,10 @@ impl Fault {
                 if connect { "no connection within the connect limit" } else { "no reply in time" },
             );
         }
+        if chain(&error).any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large))
+        {
+            return Self::failed(RequestError::new(ErrorClass::InvalidResponse, too_many_headers()));
+        }
         let class = if connect || error.is_builder() { ErrorClass::Connect } else { ErrorClass::Io };
         Self::failed(RequestError::new(class, words(error)))
     }
@@ -59,6 +63,15 @@ impl Fault {
         let message = format!("the reply broke off after {received}{of} bytes: {}", words(error));
         Self::failed(RequestError::new(ErrorClass::Io, message).status(http_status))
     }
+}
+
+/// The library does not say which of its limits was reached.
+fn too_many_headers() -> String {
+    format!(
+        "the reply has more than {} headers, or more than {} KiB of them (limits `max_headers`, `max_header`)",
+        limits::MAX_HEADERS,
+        limits::MAX_HEADER_BYTES >> 10,
+    )
 }
 
 /// A limit in words.

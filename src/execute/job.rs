@@ -52,7 +52,8 @@ async fn create(ctx: &Context, prepared: &Prepared, draft: &mut Draft) -> Result
     let (_, reader) = answer.unwrap_or_else(|| Err(Fault::cancelled(unanswered)))?;
     let state = reader.finish().map_err(Fault::failed)?;
     draft.created(&state.id, ctx.clock.now_us());
-    let line = CreatedJob { index: ctx.job_index(&prepared.request), job_id: state.id.clone(), live: true };
+    let line =
+        CreatedJob { index: ctx.job_index(&prepared.request), job_id: shared.secrets.redact(&state.id), live: true };
     let written = shared.lines.job(line).await;
     written.map_err(|_| Fault::cancelled("the run was stopped because its results could not be written"))?;
     Ok(state)

@@ -28,5 +28,5 @@ mod writer;
 pub use drive::{Counts, Drive, DriveError, Driven, Target, drive, wire};
 pub use gauge::{Gauge, GaugeError, measure_client};
 pub use progress::Progress;
-pub use secrets::{Secret, SecretError, Secrets};
+pub use secrets::{SecretError, Secrets};
 pub use stop::Stop;

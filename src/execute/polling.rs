@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 
-use crate::catalog::ErrorClass;
+use crate::catalog::{ErrorClass, limits};
 use crate::endpoint::{JobReader, JobState, JobStatus, job_path};
 use crate::plan::PollPlan;
 use crate::record::{Poll, RequestError};
@@ -18,7 +18,7 @@ use super::draft::Draft;
 use super::fault::{Fault, limit_text};
 
 /// Looks that may fail one after the other.
-const MOST_ERRORS: u32 = 5;
+const MOST_ERRORS: u32 = limits::MOST_POLL_ERRORS;
 /// How long a look that began about the job's limit may take, and at most this share of the limit.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 const LAST_LOOK_SHARE: u32 = 2;
@@ -59,7 +59,9 @@ pub(crate) async fn until_ended(ctx: &Context, draft: &mut Draft, id: &str) -> R
             Look::Unfinished => (low_us, errors) = (sent_us, 0),
             Look::Unreadable(_) if errors + 1 < MOST_ERRORS => errors += 1,
             Look::Unreadable(error) if deadline_us.is_none_or(|deadline| sent_us < deadline) => {
-                return Err(Fault::failed(error));
+                let message =
+                    format!("{} (failed look number {MOST_ERRORS} in a row, limit `poll_errors`)", error.message);
+                return Err(Fault::failed(RequestError { message, ..error }));
             }
             Look::Unreadable(_) => {}
         }

@@ -45,6 +45,7 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
         if cleanup::delete(&ctx, &job_id, &mut draft).await {
             draft.deleted(ctx.clock.now_us());
             let index = ctx.job_index(&prepared.request);
+            let job_id = ctx.shared.secrets.redact(&job_id);
             ctx.shared.lines.job(CreatedJob { index, job_id, live: false }).await?;
         } else {
             draft.flag(Flag::CleanupFailed);

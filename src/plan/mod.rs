@@ -10,6 +10,7 @@ mod draft;
 mod endpoint;
 mod ids;
 mod keys;
+mod limits;
 mod matrix;
 mod phases;
 mod request_fields;
@@ -22,6 +23,7 @@ mod unbuilt;
 
 pub use build::{Estimate, Hosting, PlanInput, check, plan};
 pub use compared::ComparePlan;
+pub use limits::{Limits, LineLength, Nesting, open_files};
 pub use phases::{Phases, phases};
 pub use serve::serve_flags;
 pub use types::{

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::compared::ComparePlan;
+use super::limits::Limits;
 use crate::catalog::{Api, SYNC_VIDEO_PATH, Spelling, Task};
 use crate::scenario::model::{Arrival, Order, Parallel, Restart, ServerMode, Validate};
 use crate::units::{ByteSize, Limit, PixelSize, Rate, Span};
@@ -71,6 +72,9 @@ pub struct Plan {
     pub compare: Option<ComparePlan>,
     /// File name of the dashboard page (not its folder), when the scenario has one.
     pub page: Option<String>,
+    /// What is read, followed and held at most; absent in plans of older versions, and not in the hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 impl Plan {

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 
 use super::atomic::sync_folder;
 
-/// Longest line that is read, in bytes; a record with a hundred thousand polls stays below.
-const LONGEST_LINE: usize = 16 << 20;
+/// Longest line that is read, in bytes.
+const LONGEST_LINE: usize = crate::catalog::limits::JOURNAL_LINE;
 /// What a line's guard, its last key, begins and ends with.
 const GUARD: &[u8] = b",\"check\":\"";
 const GUARD_END: &[u8] = b"\"}";

@@ -12,7 +12,9 @@ mod hold;
 mod journal;
 mod layout;
 mod left;
+mod links;
 mod manifest;
+mod redact;
 mod types;
 
 pub use atomic::{read_json, write_atomic, write_json};
@@ -24,4 +26,5 @@ pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use left::LeftJobs;
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
+pub use redact::Redactor;
 pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};

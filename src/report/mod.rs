@@ -36,7 +36,7 @@ pub use benchmark_json::{Better, github_action_benchmark};
 pub use comparison::{
     comparison_html, comparison_markdown, comparison_terminal, self_test_html, self_test_markdown, self_test_terminal,
 };
-pub(crate) use escape::prose;
+pub(crate) use escape::{prose, terminal as harmless};
 pub use html::{HtmlError, HtmlInput, html};
 pub use junit::verdict_junit;
 pub use markdown::markdown;

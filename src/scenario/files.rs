@@ -203,7 +203,10 @@ fn read_text(file: &Path) -> Result<String, String> {
     let reader = fs_err::File::open(file).map_err(|error| error.to_string())?;
     reader.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("`{}`: {error}", file.display()))?;
     if bytes.len() as u64 > most {
-        return Err(format!("`{}` has more than {most} bytes, the most that is read", file.display()));
+        return Err(format!(
+            "`{}` has more than {most} bytes, the most that is read (limit `scenario_bytes`)",
+            file.display()
+        ));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

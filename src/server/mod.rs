@@ -6,10 +6,12 @@ mod command;
 mod environment;
 mod facts;
 mod group;
+mod log;
 mod models;
 mod probe;
 mod process;
 mod ready;
+mod surroundings;
 mod telemetry;
 mod watchdog;
 
@@ -19,4 +21,5 @@ pub use models::{Served, choose_model};
 pub use probe::{Answer, Probe};
 pub use process::{Launch, ServerProcess};
 pub use ready::{NotReady, Readiness};
+pub use surroundings::{Unset, referred, surroundings};
 pub use watchdog::{WATCHDOG_WORD, watch};

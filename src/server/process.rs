@@ -10,7 +10,9 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::group::{GLANCE, Group};
+use super::log::Log;
 use super::watchdog::Watchdog;
+use crate::record::Redactor;
 
 /// Lines of the log that an error shows.
 const LAST_LINES: usize = 20;
@@ -20,16 +22,20 @@ const LAST_BYTES: u64 = 64 << 10;
 const STRAGGLERS: Duration = Duration::from_secs(5);
 
 /// What to start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Launch {
     /// Program and arguments.
     pub words: Vec<String>,
     /// Environment on top of the tool's own.
     pub env: IndexMap<String, String>,
+    /// Variables of the tool's own environment that the server does not get.
+    pub withheld: Vec<String>,
     /// Working directory.
     pub cwd: Option<PathBuf>,
     /// Where stdout and stderr go.
     pub log: PathBuf,
+    /// What the log must not show.
+    pub redactor: Redactor,
     /// Time between asking the server to stop and killing its group.
     pub stop_grace: Duration,
     /// The binary to run as watchdog; `None` runs without one.
@@ -43,6 +49,7 @@ pub struct ServerProcess {
     group: Option<Group>,
     watchdog: Option<Watchdog>,
     log: PathBuf,
+    filter: Log,
     stop_grace: Duration,
 }
 
@@ -53,11 +60,15 @@ impl ServerProcess {
             .words
             .split_first()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the server's command is empty"))?;
-        let log = fs_err::OpenOptions::new().create(true).append(true).open(&launch.log)?.into_parts().0;
+        let (filter, stdout, stderr) = Log::open(&launch.log, &launch.redactor)?;
         let mut watchdog = launch.watchdog.as_deref().map(Watchdog::start).transpose()?;
         let mut command = Command::new(program);
-        command.args(arguments).envs(&launch.env);
-        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        command.args(arguments);
+        for name in &launch.withheld {
+            command.env_remove(name);
+        }
+        command.envs(&launch.env);
+        command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
         if let Some(cwd) = &launch.cwd {
             command.current_dir(cwd);
         }
@@ -75,7 +86,7 @@ impl ServerProcess {
         if let (Some(watchdog), Some(group)) = (&mut watchdog, group) {
             watchdog.guard(group, launch.stop_grace)?;
         }
-        Ok(Self { child, group, watchdog, log: launch.log.clone(), stop_grace: launch.stop_grace })
+        Ok(Self { child, group, watchdog, log: launch.log.clone(), filter, stop_grace: launch.stop_grace })
     }
 
     /// Process id, as long as the server runs.
@@ -90,6 +101,7 @@ impl ServerProcess {
             Ok(Some(status)) => format!("the server ended by itself ({status})"),
             Err(error) => format!("the server cannot be watched: {error}"),
         };
+        self.filter.settle();
         let tail = last_lines(&self.log).unwrap_or_default();
         let log = self.log.display();
         Some(if tail.is_empty() {
@@ -113,6 +125,7 @@ impl ServerProcess {
         // dropping kills the rest; the kernel then needs no grace
         self.end();
         drop(timeout(STRAGGLERS, self.child.wait()).await);
+        self.filter.settle();
     }
 
     /// Kills the group and dismisses the watchdog.
@@ -156,8 +169,10 @@ mod tests {
         Launch {
             words: ["sh", "-c", script].map(str::to_owned).to_vec(),
             env: IndexMap::new(),
+            withheld: Vec::new(),
             cwd: None,
             log: folder.join("server.log"),
+            redactor: Redactor::default(),
             stop_grace: Duration::from_secs(20),
             watchdog: None,
         }
@@ -221,6 +236,23 @@ mod tests {
         assert!(group.is_alive());
         drop(server);
         until(|| !group.is_alive()).await;
+    }
+
+    #[tokio::test]
+    async fn a_server_gets_no_key_that_it_was_not_given_and_its_log_shows_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "echo path ${PATH:-none}; printf 'key sk-'; echo \"$GIVEN and sk-$GIVEN\"; exit 1";
+        let mut launch = launch(folder.path(), script);
+        launch.words[0] = "/bin/sh".into();
+        launch.withheld = vec!["PATH".into()];
+        launch.env = IndexMap::from([("GIVEN".into(), "0123456789".into())]);
+        launch.redactor = Redactor::new(["sk-0123456789"]);
+        let mut server = ServerProcess::start(&launch).unwrap();
+        server.child.wait().await.unwrap();
+        let why = server.died().unwrap();
+        assert!(why.contains("key [hidden] and [hidden]"), "{why}");
+        assert!(why.contains("path none") || why.contains("path /"), "a shell may set a path of its own: {why}");
+        assert!(!why.contains(&std::env::var("PATH").unwrap()), "{why}");
     }
 
     #[tokio::test]

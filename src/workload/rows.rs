@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::files::DataFile;
 use super::trace::request_line;
+use crate::catalog::limits;
 
 /// One row as written.
 pub(super) struct RawRow {
@@ -67,17 +68,31 @@ fn lines(bytes: &[u8], parse: impl Fn(&str) -> Result<IndexMap<String, Value>, S
             found.comments += u64::from(!text.is_empty());
             continue;
         }
-        let fields = std::str::from_utf8(text).map_err(|_| "the line is not UTF-8".to_owned()).and_then(&parse);
+        let fields = bounded(text)
+            .and_then(|text| std::str::from_utf8(text).map_err(|_| "the line is not UTF-8".to_owned()))
+            .and_then(&parse);
         found.rows.push(RawRow { line, fields });
     }
     found
+}
+
+/// The line, when it is one that is read.
+fn bounded(line: &[u8]) -> Result<&[u8], String> {
+    if line.len() <= limits::DATASET_LINE {
+        return Ok(line);
+    }
+    let (length, most) = (line.len(), limits::DATASET_LINE >> 20);
+    Err(format!("the line has {length} bytes; the most that is read is {most} MiB (limit `line_length.dataset`)"))
 }
 
 fn json(line: &str) -> Result<IndexMap<String, Value>, String> {
     if !line.starts_with('{') {
         return Err("not a JSON object".to_owned());
     }
-    serde_json::from_str(line).map_err(|error| format!("not a JSON object (column {})", error.column()))
+    serde_json::from_str(line).map_err(|error| match limits::json_words(&error) {
+        words if words.starts_with("nested") => words,
+        _ => format!("not a JSON object (column {})", error.column()),
+    })
 }
 
 fn comma_separated(bytes: &[u8]) -> Vec<RawRow> {
@@ -93,9 +108,11 @@ fn comma_separated(bytes: &[u8]) -> Vec<RawRow> {
         match reader.read_record(&mut record) {
             Ok(false) => break,
             Ok(true) => {
+                let size = bounded(record.as_slice().as_bytes()).map(drop);
                 let line = record.position().map_or(line, csv::Position::line);
                 let cells = headers.iter().zip(&record).filter(|(_, cell)| !cell.trim().is_empty());
                 let fields = cells.map(|(name, cell)| Ok((name.to_owned(), cell_value(name, cell)?))).collect();
+                let fields = size.and(fields);
                 rows.push(RawRow { line, fields });
             }
             Err(error) => {

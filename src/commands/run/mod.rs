@@ -2,6 +2,7 @@
 
 mod example;
 mod gating;
+mod open_files;
 mod outputs;
 mod page;
 mod signals;
@@ -56,6 +57,7 @@ pub(super) fn carry_out_and_show(args: &RunArgs, ui: Ui, planned: &Planned, show
 fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Result<Exit, Failure> {
     let gating = Gating::of(args, &planned.loaded.scenario)?;
     let secrets = secrets(&planned.plan, ui)?;
+    open_files::allow(&planned.plan, ui)?;
     let runtime = runtime()?;
     let (stop, progress) = (Stop::new(), progress(ui));
     let listening = signals::listen(&runtime, &stop, &progress);
@@ -117,6 +119,11 @@ fn secrets(plan: &Plan, ui: Ui) -> Result<BTreeMap<String, Secrets>, Failure> {
 fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan), Failure> {
     if let Some(folder) = &args.resume {
         let dir = ResultsDir::resolve(folder).map_err(Failure::results)?;
+        if let Some(link) = dir.link_within().map_err(Failure::results)? {
+            let link = link.display();
+            let message = format!("`{link}` is a link; what is resumed is written into folders and files only");
+            return Err(Failure::results(message));
+        }
         let whole = resumed(&dir, plan).map_err(|error| match error {
             ResumeError::Read(_) => Failure::results(error),
             ResumeError::OtherPlan { .. } => Failure::new(Exit::Usage, &error),
@@ -258,7 +265,7 @@ impl Job<'_> {
     fn say(&self, say: Say<'_>) {
         match say {
             Say::Note(text) => self.ui.note(text),
-            Say::Ask(text) => Ui::talk(text),
+            Say::Ask(text) => self.ui.ask(text),
             Say::Error(text) => self.ui.error(text),
         }
     }

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use super::message::{error_text, one_line, server_message};
 use super::metrics::{Told, positive};
-use crate::catalog::{Api, ErrorClass};
+use crate::catalog::{Api, ErrorClass, limits};
 use crate::endpoint::types::{JobState, JobStatus, Reply};
 use crate::record::RequestError;
 
 /// Longest reply about a job, in bytes.
-const LIMIT: usize = 1024 * 1024;
+const LIMIT: usize = limits::MAX_JOB_REPLY;
 /// Longest usable job id, in bytes.
 const MAX_ID: usize = 256;
 /// Everything but RFC 3986's unreserved characters.
@@ -47,6 +47,11 @@ impl JobReader {
         Self { is_create: true, ..Self::new(reply) }
     }
 
+    /// Whether more than a job's reply may hold has come; what follows is of no use.
+    pub fn is_too_long(&self) -> bool {
+        self.is_too_long
+    }
+
     /// Takes the next bytes of the body.
     pub fn feed(&mut self, chunk: &[u8]) {
         self.is_too_long |= self.body.len() + chunk.len() > LIMIT;
@@ -74,12 +79,14 @@ impl JobReader {
         let unreadable = |message: String| Err(RequestError::new(class, message));
         let received = self.body.len();
         match (root, self.length) {
-            _ if self.is_too_long => unreadable(format!("the job reply is longer than {LIMIT} bytes")),
+            _ if self.is_too_long => {
+                unreadable(format!("the job reply is longer than {LIMIT} bytes (limit `max_job_reply`)"))
+            }
             (_, Some(length)) if (received as u64) < length => {
                 unreadable(format!("the job reply ended after {received} of {length} bytes"))
             }
             (Err(_), _) if self.body.trim_ascii().is_empty() => unreadable("the job reply is empty".to_owned()),
-            (Err(error), _) => unreadable(format!("the job reply is not json: {error}")),
+            (Err(error), _) => unreadable(format!("the job reply is not json: {}", limits::json_words(&error))),
             (Ok(root), _) if word(&root).is_some() => {
                 let job = state(&root, self.status);
                 if self.is_create && segment(&job.id).is_none() {

@@ -167,7 +167,10 @@ impl Judge {
         }
         if self.is_too_long() {
             let limit = self.max_reply;
-            return Err(RequestError::new(unusable, format!("the reply is longer than the limit of {limit} bytes")));
+            return Err(RequestError::new(
+                unusable,
+                format!("the reply is longer than the limit of {limit} bytes (`endpoint.max_reply`)"),
+            ));
         }
         if let Some(length) = self.reply.content_length.filter(|length| self.bytes < *length) {
             let bytes = self.bytes;

@@ -6,6 +6,7 @@
 mod adopt;
 mod environment;
 mod markers;
+mod sandbox;
 mod service;
 mod workload;
 
@@ -221,8 +222,6 @@ fn charts(charts: &[PageChart]) -> String {
 }
 
 fn create(plan: &Plan, settings: &PageSettings, parts: &Parts) -> Result<String, PageError> {
-    let mut environment = minijinja::Environment::new();
-    environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     let wrapped = |name: &str| match parts.texts.get(name) {
         Some(text) if !text.is_empty() => markers::wrap(name, text),
         _ => String::new(),
@@ -239,7 +238,7 @@ fn create(plan: &Plan, settings: &PageSettings, parts: &Parts) -> Result<String,
         .template
         .as_ref()
         .map_or(("the built-in template", TEMPLATE), |(name, template)| (name.as_str(), template.as_str()));
-    let page = environment.render_named_str(name, template, minijinja::value::Serde(values))?;
+    let page = sandbox::render(name, template, minijinja::value::Serde(values).into())?;
     // templates end without their last line break
     let page = if page.ends_with('\n') { page } else { page + "\n" };
     // what the template made of the markers is held to what a later run expects of them

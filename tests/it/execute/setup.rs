@@ -258,6 +258,7 @@ impl Setup {
             allow_failures: 0,
             compare: None,
             page: None,
+            limits: None,
         }
     }
 }

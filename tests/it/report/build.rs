@@ -143,6 +143,7 @@ pub(crate) fn plan(task: Task, variants: Vec<VariantPlan>, datasets: Vec<Dataset
         allow_failures: 0,
         compare: None,
         page: None,
+        limits: None,
     }
 }
 
