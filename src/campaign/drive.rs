@@ -16,7 +16,7 @@ impl Campaign<'_> {
         &self,
         run: &RunPlan,
         variant: &VariantPlan,
-        host: &Host,
+        host: &mut Host,
         client: Option<ClientProbe>,
         (number, of): (usize, usize),
     ) -> Result<RunOutcome, CampaignError> {
@@ -34,7 +34,7 @@ impl Campaign<'_> {
             write_json(&dir.request(), &example)?;
         }
         self.progress.run_started(&run.id, number, of);
-        let driven = drive(Drive {
+        let to_drive = |stop| Drive {
             plan: self.plan,
             run,
             endpoint: &variant.endpoint,
@@ -42,12 +42,13 @@ impl Campaign<'_> {
             target: &target,
             dir: &dir,
             save_media: self.save_media,
-            stop: self.stop.clone(),
+            stop,
             progress: self.progress,
-        })
-        .await;
+        };
+        let (driven, lost) = self.drive_watched(host, |stop| drive(to_drive(stop))).await;
         self.progress.run_ended();
-        self.close(run, &dir, claimed.manifest.clone(), driven)
+        host.lost.clone_from(&lost);
+        self.close(run, &dir, claimed.manifest.clone(), driven, lost)
     }
 
     /// Writes how the run ended and lets others look at its files.
@@ -57,18 +58,25 @@ impl Campaign<'_> {
         dir: &RunDir,
         mut manifest: RunManifest,
         driven: Result<Driven, DriveError>,
+        lost: Option<String>,
     ) -> Result<RunOutcome, CampaignError> {
         let text = |time: Option<Timestamp>| time.map(|time| time.to_string());
         manifest.ended_at = Some((self.now)().to_string());
         let outcome = match driven {
+            Err(DriveError::Io(error)) => return Err(error.into()),
             Ok(driven) => {
                 manifest.started_at = text(driven.started_at);
                 manifest.ended_at = text(driven.ended_at).or(manifest.ended_at);
-                if driven.interrupted { RunOutcome::Interrupted } else { RunOutcome::Complete(driven.counts) }
+                match lost {
+                    Some(how) => RunOutcome::Failed(how),
+                    None if driven.interrupted => RunOutcome::Interrupted,
+                    None => RunOutcome::Complete(driven.counts),
+                }
             }
+            // the server's end says more than the request that met it
+            Err(_) if lost.is_some() => RunOutcome::Failed(lost.unwrap_or_default()),
             // whoever stops during the warm-up has not seen it fail
             Err(_) if self.stop.is_requested() => RunOutcome::Interrupted,
-            Err(DriveError::Io(error)) => return Err(error.into()),
             Err(error) => RunOutcome::Failed(error.to_string()),
         };
         (manifest.state, manifest.reason) = match &outcome {

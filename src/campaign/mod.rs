@@ -9,6 +9,7 @@ mod launch;
 mod resume;
 mod types;
 mod walk;
+mod watch;
 
 pub use host::InProcess;
 pub use resume::{ResumeError, resumed};

@@ -19,6 +19,7 @@ mod steps;
 mod traffic;
 mod types;
 mod unbuilt;
+mod verify;
 
 pub use build::{Estimate, Hosting, PlanInput, check, plan};
 pub use compared::ComparePlan;
@@ -28,3 +29,4 @@ pub use types::{
     Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
     SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,
 };
+pub use verify::{Check, Wanted};

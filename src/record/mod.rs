@@ -11,6 +11,7 @@ mod journal;
 mod layout;
 mod manifest;
 mod types;
+mod verified;
 
 pub use atomic::{read_json, write_atomic, write_json};
 pub use claim::{Claimed, ClaimedRun};
@@ -20,3 +21,4 @@ pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
 pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};
+pub use verified::{VERIFY_FORMAT, Verified, VerifyReport};

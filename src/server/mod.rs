@@ -5,12 +5,14 @@
 mod command;
 mod environment;
 mod facts;
+mod family;
 mod group;
 mod models;
 mod probe;
 mod process;
 mod ready;
 mod telemetry;
+mod verify;
 mod watchdog;
 
 pub use command::{CommandError, Words, free_port, server_words, shell_line};
@@ -19,4 +21,5 @@ pub use models::{Served, choose_model};
 pub use probe::{Answer, Probe};
 pub use process::{Launch, ServerProcess};
 pub use ready::{NotReady, Readiness};
+pub use verify::verify;
 pub use watchdog::{WATCHDOG_WORD, watch};
