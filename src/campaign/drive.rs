@@ -1,17 +1,16 @@
 //! One run on a server that is ready: claim it, drive it, write how it ended.
 
 use std::io;
-use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::host::Host;
 use super::{Campaign, CampaignError, RunOutcome};
-use crate::execute::{Drive, DriveError, Driven, Stop, Target, drive};
+use crate::execute::{Drive, DriveError, Driven, Target, drive};
 use crate::plan::{RunPlan, VariantPlan};
 use crate::record::{
-    BEAT_EVERY, Claim, Claimed, ClaimedRun, ClientProbe, Look, Lost, MANIFEST_FORMAT, RunDir, RunManifest, RunState,
+    Claim, Claimed, ClaimedRun, ClientProbe, Look, Lost, MANIFEST_FORMAT, RunDir, RunManifest, RunState,
     STALE_AFTER, write_json,
 };
 
@@ -24,7 +23,7 @@ impl Campaign<'_> {
         &self,
         run: &RunPlan,
         variant: &VariantPlan,
-        host: &Host,
+        host: &mut Host,
         client: Option<ClientProbe>,
         (number, of): (usize, usize),
     ) -> Result<RunOutcome, CampaignError> {
@@ -42,8 +41,7 @@ impl Campaign<'_> {
             write_json(&dir.request(), &self.redactor(variant).value(example))?;
         }
         self.progress.run_started(&run.id, number, of);
-        let stop = Stop::new();
-        let driving = drive(Drive {
+        let to_drive = |stop| Drive {
             plan: self.plan,
             run,
             endpoint: &variant.endpoint,
@@ -51,41 +49,18 @@ impl Campaign<'_> {
             target: &target,
             dir: &dir,
             save_media: self.save_media,
-            stop: stop.clone(),
+            stop,
             progress: self.progress,
-        });
-        let driven = self.hold(&claimed, &stop, driving).await;
+        };
+        let (driven, lost) = self.drive_watched(host, &claimed, |stop| drive(to_drive(stop))).await;
         self.progress.run_ended();
+        host.lost.clone_from(&lost);
         match claimed.lost() {
-            None => self.close(run, &dir, claimed.manifest.clone(), driven),
+            None => self.close(run, &dir, claimed.manifest.clone(), driven, lost),
             Some(Lost::To(by)) => Ok(RunOutcome::NotRun(format!("it was taken over; {}", taken(Some(&by))))),
             Some(Lost::Removed) => {
                 let text = format!("the folder `{}` was removed while its run was at work", dir.path().display());
                 Err(io::Error::new(io::ErrorKind::NotFound, text).into())
-            }
-        }
-    }
-
-    /// Drives a run with signs of life beside it, and stops it with the campaign or when its claim is lost.
-    async fn hold<T>(&self, claimed: &ClaimedRun, stop: &Stop, driving: impl Future<Output = T>) -> T {
-        let mut driving = pin!(driving);
-        let mut beats = tokio::time::interval(BEAT_EVERY);
-        let mut abandoned = false;
-        loop {
-            tokio::select! {
-                // a stop that is there already must be known before the first request
-                biased;
-                () = self.stop.abandoned(), if !abandoned => {
-                    abandoned = true;
-                    stop.now();
-                }
-                () = self.stop.stopped(), if !stop.is_requested() => stop.request(),
-                driven = &mut driving => return driven,
-                _ = beats.tick(), if !stop.is_requested() => {
-                    if claimed.beat().is_some() {
-                        stop.request();
-                    }
-                }
             }
         }
     }
@@ -130,6 +105,7 @@ impl Campaign<'_> {
         dir: &RunDir,
         mut manifest: RunManifest,
         driven: Result<Driven, DriveError>,
+        lost: Option<String>,
     ) -> Result<RunOutcome, CampaignError> {
         let text = |time: Option<Timestamp>| time.map(|time| time.to_string());
         manifest.ended_at = Some((self.now)().to_string());
@@ -137,7 +113,11 @@ impl Campaign<'_> {
             Ok(driven) => {
                 manifest.started_at = text(driven.started_at);
                 manifest.ended_at = text(driven.ended_at).or(manifest.ended_at);
-                if driven.interrupted { RunOutcome::Interrupted } else { RunOutcome::Complete(driven.counts) }
+                match lost {
+                    Some(how) => RunOutcome::Failed(how),
+                    None if driven.interrupted => RunOutcome::Interrupted,
+                    None => RunOutcome::Complete(driven.counts),
+                }
             }
             Err(DriveError::Io(error)) => {
                 (manifest.state, manifest.reason) = (RunState::Failed, Some(format!("results were lost: {error}")));
@@ -145,6 +125,8 @@ impl Campaign<'_> {
                 drop(dir.write_manifest(&manifest));
                 return Err(error.into());
             }
+            // the server's end says more than the request that met it
+            Err(_) if lost.is_some() => RunOutcome::Failed(lost.unwrap_or_default()),
             // whoever stops during the warm-up has not seen it fail
             Err(_) if self.stop.is_requested() => RunOutcome::Interrupted,
             Err(error) => RunOutcome::Failed(error.to_string()),

@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::Campaign;
 use super::host::{Host, Origin, Unready, given_url, simulated_speed};
-use crate::execute::Secrets;
+use crate::execute::{Secrets, authorities};
 use crate::plan::{ReadyPlan, ServerPlan, VariantPlan};
-use crate::record::{Redactor, ServerFacts, write_json};
+use crate::record::{Redactor, ServerFacts, VERIFY_FORMAT, VerifyReport, write_json};
 use crate::server::{
     ENVIRONMENT_FORMAT, Environment, Launch, Probe, Readiness, Served, ServerProcess, Words, choose_model, free_port,
-    server_words, shell_line, surroundings,
+    server_words, shell_line, surroundings, verify,
 };
 
 /// Where started servers listen.
@@ -42,13 +42,13 @@ impl Campaign<'_> {
     /// Starts or finds the server of a variant, waits until it is ready and asks what it is.
     pub(super) async fn bring_up(&self, variant: &VariantPlan) -> Result<Host, Unready> {
         let Rising { mut origin, url, command, folder } = self.start(variant)?;
+        let folder = folder.map_or_else(|| self.server_folder(variant), Ok)?;
         let found = tokio::select! {
-            found = self.inspect(variant, &url, &mut origin) => found,
+            found = self.inspect(variant, &url, &folder, &mut origin) => found,
             () = self.stop.stopped() => Err(Unready::Interrupted),
         };
         let redactor = self.redactor(variant);
         let kept = found.and_then(|found| {
-            let folder = folder.map_or_else(|| self.server_folder(variant), Ok)?;
             let facts = ServerFacts {
                 folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
                 url: shown(&url),
@@ -62,11 +62,16 @@ impl Campaign<'_> {
             Ok((probe, model, facts)) => {
                 let told = simulated_speed(facts.version.as_ref());
                 let simulated = told.or(self.simulator.map(|_| self.plan.speed));
-                Ok(Host { origin, url, probe, facts, model, simulated })
+                let ready_path = self.ready_plan(variant, &origin).0.path.clone();
+                Ok(Host { origin, url, probe, facts, model, simulated, ready_path, lost: None })
             }
             Err(error) => {
+                let last_words = origin.last_words();
                 origin.stop().await;
-                Err(error)
+                Err(match error {
+                    Unready::Failed(why) => Unready::Failed(why + &last_words),
+                    other @ (Unready::Interrupted | Unready::Results(_)) => other,
+                })
             }
         }
     }
@@ -124,9 +129,16 @@ impl Campaign<'_> {
     }
 
     /// Waits and asks; everything that can take time and be given up.
-    async fn inspect(&self, variant: &VariantPlan, url: &str, origin: &mut Origin) -> Result<Found, Unready> {
+    async fn inspect(
+        &self,
+        variant: &VariantPlan,
+        url: &str,
+        folder: &Path,
+        origin: &mut Origin,
+    ) -> Result<Found, Unready> {
         let headers = self.secrets.get(&variant.name).map_or_else(HeaderMap::new, Secrets::headers);
-        let probe = Probe::new(url, &variant.endpoint, headers)
+        let trusted = variant.endpoint.ca_file.as_deref().map(authorities).transpose().map_err(Unready::Failed)?;
+        let probe = Probe::new(url, &variant.endpoint, headers, trusted.unwrap_or_default())
             .map_err(|why| Unready::Failed(format!("no client for `{url}`: {why}")))?;
         let (ready, key) = self.ready_plan(variant, origin);
         let readiness = Readiness { probe: &probe, ready, key, note: &|text| self.note(text) };
@@ -139,12 +151,42 @@ impl Campaign<'_> {
             self.note(&redactor.text(&remark));
         }
         let version = probe.version().await;
+        self.verify(variant, &probe, folder, origin).await?;
+        // whoever answered may have been another one, at the port that this one could not have
+        if let Some(why) = origin.died() {
+            return Err(Unready::Failed(why));
+        }
+        origin.remember_helpers();
         Ok(Found { probe, served, version, model })
     }
 
     /// What hides the secrets of a variant's endpoint.
     pub(super) fn redactor(&self, variant: &VariantPlan) -> Redactor {
         self.secrets.get(&variant.name).map(|secrets| secrets.redactor().clone()).unwrap_or_default()
+    }
+
+    /// Checks that the server runs what its flags promised, and keeps what was seen.
+    async fn verify(
+        &self,
+        variant: &VariantPlan,
+        probe: &Probe,
+        folder: &Path,
+        origin: &Origin,
+    ) -> Result<(), Unready> {
+        if variant.verify.is_empty() {
+            return Ok(());
+        }
+        let checks = verify(&variant.verify, probe, origin.log()).await;
+        let failed: Vec<String> = checks.iter().filter(|check| !check.ok).map(ToString::to_string).collect();
+        let report = VerifyReport { format: VERIFY_FORMAT, variant: variant.name.clone(), checks };
+        let redactor = self.redactor(variant);
+        let report = serde_json::to_value(&report).map_err(|error| Unready::Results(error.into()))?;
+        write_json(&folder.join("verify.json"), &redactor.value(report)).map_err(Unready::Results)?;
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let message = format!("the server does not run what the scenario says: {}", failed.join("; "));
+        Err(Unready::Failed(redactor.text(&message)))
     }
 
     fn ready_plan<'p>(&'p self, variant: &'p VariantPlan, origin: &Origin) -> (&'p ReadyPlan, &'static str) {

@@ -10,6 +10,7 @@ mod orphans;
 mod resume;
 mod types;
 mod walk;
+mod watch;
 
 pub use host::InProcess;
 pub use resume::{ResumeError, resumed};

@@ -56,6 +56,6 @@ pub(super) fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, 
         noise: plan.simulator_noise,
         ..defaults
     };
-    let notes = settings.apply_serve_flags(&serve_flags(&variant.serve_args))?;
+    let notes = settings.apply_serve_flags(&serve_flags(variant))?;
     Ok((settings, notes))
 }

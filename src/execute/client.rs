@@ -25,6 +25,7 @@ use super::attempt::Times;
 use super::clock::Clock;
 use super::drive::Target;
 use super::fault::{Fault, is_stale};
+use super::trust::authorities;
 
 /// Servers close idle connections after five seconds; closing first avoids sending into a closed one.
 const IDLE: Duration = Duration::from_secs(4);
@@ -41,13 +42,16 @@ pub(crate) struct Connect<'a> {
     /// How long one may take to be there.
     pub(crate) limit: Limit,
     pub(crate) proxy: Option<&'a str>,
+    /// PEM file of the authorities that are trusted instead of the system's.
+    pub(crate) ca_file: Option<&'a str>,
     /// HTTP/2 with prior knowledge.
     pub(crate) http2: bool,
 }
 
 impl<'a> From<&'a EndpointPlan> for Connect<'a> {
     fn from(endpoint: &'a EndpointPlan) -> Self {
-        Self { limit: endpoint.timeout.connect, proxy: endpoint.proxy.as_deref(), http2: endpoint.http2 }
+        let (proxy, ca_file) = (endpoint.proxy.as_deref(), endpoint.ca_file.as_deref());
+        Self { limit: endpoint.timeout.connect, proxy, ca_file, http2: endpoint.http2 }
     }
 }
 
@@ -101,6 +105,9 @@ impl Client {
             ),
             None => builder.no_proxy(),
         };
+        if let Some(file) = connect.ca_file {
+            builder = builder.tls_certs_only(authorities(file)?);
+        }
         builder = if connect.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
         let http = builder.build().map_err(|error| format!("no HTTP client: {}", error.without_url()))?;
         let base = target.url.trim_end_matches('/').into();

@@ -114,7 +114,7 @@ impl Gauge {
     /// A client of the server `null`; its records go to a hidden folder in `folder` for as long as
     /// it lives.
     pub fn new(null: &Target, folder: &Path) -> Result<Self, GaugeError> {
-        let connect = Connect { limit: Limit::After(Span::seconds(5)), proxy: None, http2: false };
+        let connect = Connect { limit: Limit::After(Span::seconds(5)), proxy: None, ca_file: None, http2: false };
         let client = Client::new(connect, null, Some(2 * AT_ONCE)).map_err(GaugeError::Client)?;
         let wire = wire(&null.model);
         let request = prepare(&wire, &[request()], None).map_err(GaugeError::Client)?;

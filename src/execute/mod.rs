@@ -22,6 +22,7 @@ mod polling;
 mod progress;
 mod secrets;
 mod stop;
+mod trust;
 mod worker;
 mod writer;
 
@@ -30,3 +31,4 @@ pub use gauge::{Gauge, GaugeError, measure_client};
 pub use progress::Progress;
 pub use secrets::{SecretError, Secrets};
 pub use stop::Stop;
+pub use trust::authorities;

@@ -12,7 +12,7 @@ use super::matrix::{Matrix, unknown};
 use super::runs::add;
 use super::traffic::{Rules, check_warmup, slo};
 use super::types::{Axis, EndpointPlan, ServerPlan, VariantPlan};
-use super::{endpoint, keys, request_fields, serve, unbuilt};
+use super::{endpoint, keys, request_fields, serve, unbuilt, verify};
 use crate::catalog::{METRICS, Task, is_known_field, metric};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
@@ -64,7 +64,7 @@ pub(super) fn draft(
     let task = scenario.model.task?;
     let written = written_variants(scenario);
     let names = variant_names(&written, problems);
-    let variants = variants(scenario, &written, &names, task, problems);
+    let variants = variants(scenario, &written, &names, (task, hosting), problems);
     let matrix = Matrix::new(scenario, &rules, &names, problems);
     check_fields(scenario, &variants, problems);
     let points = matrix.points(problems);
@@ -191,7 +191,7 @@ fn variants(
     scenario: &Scenario,
     written: &[(Variant, KeyPath)],
     names: &[String],
-    task: Task,
+    (task, hosting): (Task, Hosting),
     problems: &mut Vec<Problem>,
 ) -> Vec<VariantPlan> {
     let mut plans = Vec::new();
@@ -200,24 +200,28 @@ fn variants(
         let own = variant.endpoint.as_ref().map(|own| (own, at.key("endpoint")));
         let mut found = Vec::new();
         let endpoint = endpoint::resolve(&scenario.endpoint, own, task, &mut found);
-        // a fault of `[endpoint]` is seen by every variant
+        let mut environment = scenario.environment.clone();
+        environment.extend(variant.environment.clone());
+        let mut plan = VariantPlan {
+            name: name.clone(),
+            label: variant.label.clone().unwrap_or_else(|| name.clone()),
+            config_key: keys::config_key(&layout),
+            parallel: layout.parallel,
+            serve_args: layout.serve_args,
+            serve_lists: layout.serve_lists,
+            gpus: layout.gpus,
+            endpoint,
+            environment,
+            verify: Vec::new(),
+        };
+        plan.verify = verify::of_variant(scenario, hosting, (&plan, at), &variant.verify, &mut found);
+        // a fault of `[endpoint]` or `[server]` is seen by every variant
         for problem in found {
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
         }
-        let mut environment = scenario.environment.clone();
-        environment.extend(variant.environment.clone());
-        plans.push(VariantPlan {
-            name: name.clone(),
-            label: variant.label.clone().unwrap_or_else(|| name.clone()),
-            config_key: keys::config_key(&layout.parallel, &layout.serve_args, layout.gpus),
-            parallel: layout.parallel,
-            serve_args: layout.serve_args,
-            gpus: layout.gpus,
-            endpoint,
-            environment,
-        });
+        plans.push(plan);
     }
     plans
 }

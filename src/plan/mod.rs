@@ -20,6 +20,7 @@ mod steps;
 mod traffic;
 mod types;
 mod unbuilt;
+mod verify;
 
 pub use build::{Estimate, Hosting, PlanInput, check, plan};
 pub use compared::ComparePlan;
@@ -30,3 +31,4 @@ pub use types::{
     Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
     SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,
 };
+pub use verify::{Check, Wanted};

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::compared::ComparePlan;
 use super::limits::Limits;
+use super::verify::Check;
 use crate::catalog::{Api, SYNC_VIDEO_PATH, Spelling, Task};
-use crate::scenario::model::{Arrival, Order, Parallel, Restart, ServerMode, Validate};
+use crate::scenario::model::{Arrival, ListForm, Order, Parallel, Restart, ServerMode, Validate};
 use crate::units::{ByteSize, Limit, PixelSize, Rate, Span};
 use crate::workload::Dataset;
 
@@ -124,6 +125,9 @@ pub struct VariantPlan {
     pub parallel: Parallel,
     /// Serve arguments: those derived from `parallel` first, then the file's own, in its order.
     pub serve_args: IndexMap<String, Value>,
+    /// How lists among them are written, by flag; those that are not here repeat their flag.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub serve_lists: IndexMap<String, ListForm>,
     /// GPUs it uses.
     pub gpus: u32,
     /// Hash of who answers (layout, serve arguments, GPUs), 16 hex digits.
@@ -132,6 +136,9 @@ pub struct VariantPlan {
     pub endpoint: EndpointPlan,
     /// Declared facts: the scenario's, overridden by the variant's.
     pub environment: IndexMap<String, Value>,
+    /// What its server must show before it is measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verify: Vec<Check>,
 }
 
 /// Where requests go, resolved.
@@ -170,6 +177,9 @@ pub struct EndpointPlan {
     pub allow_unknown: bool,
     /// Largest reply.
     pub max_reply: ByteSize,
+    /// PEM file of the authorities that are trusted; `None` for the system's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<String>,
     /// Proxy.
     pub proxy: Option<String>,
     /// HTTP/2 with prior knowledge.

@@ -3,7 +3,6 @@
 
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
-use crate::scenario::model::Restart;
 
 /// Refuses everything the scenario uses that is not built.
 pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
@@ -12,10 +11,6 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
             problems.push(refusal(path.into(), text));
         }
     };
-    if let Some(server) = &scenario.server {
-        refuse(!server.verify.is_empty(), "server.verify", "server.verify");
-        refuse(server.restart == Some(Restart::OnCrash), "server.restart", "server.restart = \"on_crash\"");
-    }
     refuse(!scenario.simulator.faults.is_empty(), "simulator.faults", "simulator.faults");
     refuse(scenario.slurm.is_some(), "slurm", "slurm");
 }

@@ -16,6 +16,7 @@ mod links;
 mod manifest;
 mod redact;
 mod types;
+mod verified;
 
 pub use atomic::{read_json, write_atomic, write_json};
 pub use claim::{Claimed, ClaimedRun, Lost};
@@ -28,3 +29,4 @@ pub use left::LeftJobs;
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
 pub use redact::Redactor;
 pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};
+pub use verified::{VERIFY_FORMAT, Verified, VerifyReport};

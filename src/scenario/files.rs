@@ -14,7 +14,7 @@ use crate::diagnostic::{KeyPath, Problem, Segment, SourceText};
 const MOST_FILES: usize = 64;
 
 /// Keys that name files; they are relative to the file that wrote them.
-const PATHS: [&[&str]; 11] = [
+const PATHS: [&[&str]; 13] = [
     &["datasets", "*", "path"],
     &["datasets", "*", "profiles", "*", "image_path"],
     &["datasets", "*", "profiles", "*", "image_paths"],
@@ -22,6 +22,8 @@ const PATHS: [&[&str]; 11] = [
     &["datasets", "*", "profiles", "*", "video_paths"],
     &["datasets", "*", "profiles", "*", "input_reference"],
     &["datasets", "*", "profiles", "*", "input_references"],
+    &["endpoint", "ca_file"],
+    &["variants", "*", "endpoint", "ca_file"],
     &["server", "cwd"],
     &["gate", "baseline"],
     &["dashboard", "page"],

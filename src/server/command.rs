@@ -70,7 +70,7 @@ pub fn server_words(
     if command.is_empty() {
         return Err(CommandError::Empty);
     }
-    command.extend(serve_flags(&variant.serve_args));
+    command.extend(serve_flags(variant));
     Ok(command)
 }
 

@@ -5,6 +5,7 @@
 mod command;
 mod environment;
 mod facts;
+mod family;
 mod group;
 mod log;
 mod models;
@@ -13,6 +14,7 @@ mod process;
 mod ready;
 mod surroundings;
 mod telemetry;
+mod verify;
 mod watchdog;
 
 pub use command::{CommandError, Words, free_port, server_words, shell_line};
@@ -22,4 +24,5 @@ pub use probe::{Answer, Probe};
 pub use process::{Launch, ServerProcess};
 pub use ready::{NotReady, Readiness};
 pub use surroundings::{Unset, referred, surroundings};
+pub use verify::verify;
 pub use watchdog::{WATCHDOG_WORD, watch};

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::family::{Family, MARK};
 use super::group::{GLANCE, Group};
 use super::log::Log;
 use super::watchdog::Watchdog;
@@ -42,11 +43,11 @@ pub struct Launch {
     pub watchdog: Option<PathBuf>,
 }
 
-/// A running server. Dropping it kills its whole group.
+/// A running server. Dropping it kills it and everyone who belongs to it.
 #[derive(Debug)]
 pub struct ServerProcess {
     child: Child,
-    group: Option<Group>,
+    family: Family,
     watchdog: Option<Watchdog>,
     log: PathBuf,
     filter: Log,
@@ -60,33 +61,41 @@ impl ServerProcess {
             .words
             .split_first()
             .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the server's command is empty"))?;
+        if let Some(cwd) = launch.cwd.as_deref().filter(|cwd| !cwd.is_dir()) {
+            let message = format!("the folder `{}` to start the server in is not there", cwd.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        }
         let (filter, stdout, stderr) = Log::open(&launch.log, &launch.redactor)?;
-        let mut watchdog = launch.watchdog.as_deref().map(Watchdog::start).transpose()?;
+        let mut family = Family::new();
+        let grace = launch.stop_grace;
+        let watchdog = launch.watchdog.as_deref().map(|program| Watchdog::start(program, &family, grace));
+        let mut watchdog = watchdog.transpose()?;
         let mut command = Command::new(program);
         command.args(arguments);
         for name in &launch.withheld {
             command.env_remove(name);
         }
-        command.envs(&launch.env);
+        command.envs(&launch.env).env(MARK, family.mark());
         command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
         if let Some(cwd) = &launch.cwd {
             command.current_dir(cwd);
         }
         #[cfg(unix)]
         command.process_group(0);
-        let spawned = command.spawn();
-        let child = match spawned {
+        let child = match command.spawn() {
             Ok(child) => child,
             Err(error) => {
                 watchdog.map(Watchdog::dismiss).unwrap_or_default();
                 return Err(io::Error::new(error.kind(), format!("the server `{program}` cannot be started: {error}")));
             }
         };
-        let group = child.id().and_then(Group::new);
-        if let (Some(watchdog), Some(group)) = (&mut watchdog, group) {
-            watchdog.guard(group, launch.stop_grace)?;
+        if let Some(group) = child.id().and_then(Group::new) {
+            family.led_by(group);
+            if let Some(watchdog) = &mut watchdog {
+                watchdog.guard(group)?;
+            }
         }
-        Ok(Self { child, group, watchdog, log: launch.log.clone(), filter, stop_grace: launch.stop_grace })
+        Ok(Self { child, family, watchdog, log: launch.log.clone(), filter, stop_grace: launch.stop_grace })
     }
 
     /// Process id, as long as the server runs.
@@ -94,31 +103,58 @@ impl ServerProcess {
         self.child.id()
     }
 
-    /// Why the server is no longer there, with the end of its log; `None` as long as it runs.
-    pub fn died(&mut self) -> Option<String> {
-        let how = match self.child.try_wait() {
-            Ok(None) => return None,
-            Ok(Some(status)) => format!("the server ended by itself ({status})"),
-            Err(error) => format!("the server cannot be watched: {error}"),
-        };
-        self.filter.settle();
-        let tail = last_lines(&self.log).unwrap_or_default();
-        let log = self.log.display();
-        Some(if tail.is_empty() {
-            format!("{how}; its log `{log}` is empty")
-        } else {
-            format!("{how}; the end of `{log}`:\n{tail}")
-        })
+    /// Where its stdout and stderr go.
+    pub fn log(&self) -> &Path {
+        &self.log
     }
 
-    /// Asks the group to end, waits for the grace, then kills what is left.
+    /// Why the server is no longer there; `None` as long as it runs.
+    pub fn died(&mut self) -> Option<String> {
+        match self.child.try_wait() {
+            Ok(None) => None,
+            Ok(Some(status)) => {
+                self.filter.settle();
+                Some(ended(status))
+            }
+            Err(error) => Some(format!("the server cannot be watched: {error}")),
+        }
+    }
+
+    /// Returns once the server has ended by itself, with how it did.
+    pub async fn death(&mut self) -> String {
+        match self.child.wait().await {
+            Ok(status) => {
+                self.filter.settle();
+                ended(status)
+            }
+            Err(error) => format!("the server cannot be watched: {error}"),
+        }
+    }
+
+    /// The end of its log, as the rest of a sentence.
+    pub fn last_words(&self) -> String {
+        let tail = last_lines(&self.log).unwrap_or_default();
+        let log = self.log.display();
+        if tail.is_empty() { format!("; its log `{log}` is empty") } else { format!("; the end of `{log}`:\n{tail}") }
+    }
+
+    /// Remembers the processes that belong to it now, so that they are found whatever becomes of
+    /// their parents.
+    pub fn remember_helpers(&mut self) {
+        self.family.look();
+        if let Some(Err(error)) = self.watchdog.as_mut().map(Watchdog::look) {
+            tracing::debug!("the watchdog cannot be told: {error}");
+        }
+    }
+
+    /// Asks everyone who belongs to it to end, waits for the grace, then kills what is left.
     pub async fn stop(mut self) {
         let deadline = Instant::now() + self.stop_grace;
-        if let Some(group) = self.group {
-            group.terminate();
+        if self.family.leader().is_some() {
+            self.family.terminate();
             let ended = timeout(self.stop_grace, self.child.wait()).await.is_ok();
             let deadline = if ended { deadline.min(Instant::now() + STRAGGLERS) } else { deadline };
-            while group.is_alive() && Instant::now() < deadline {
+            while self.family.is_alive() && Instant::now() < deadline {
                 sleep(GLANCE).await;
             }
         }
@@ -128,17 +164,24 @@ impl ServerProcess {
         self.filter.settle();
     }
 
-    /// Kills the group and dismisses the watchdog.
+    /// Kills whoever is left and dismisses the watchdog.
     fn end(&mut self) {
-        if let Some(group) = self.group.take() {
-            group.kill();
-        }
-        // on systems without groups this is all there is; elsewhere it is dead already
-        drop(self.child.start_kill());
-        if let Some(watchdog) = self.watchdog.take() {
-            watchdog.dismiss();
-        }
+        let Some(watchdog) = self.watchdog.take() else {
+            return self.kill();
+        };
+        self.kill();
+        watchdog.dismiss();
     }
+
+    fn kill(&mut self) {
+        // on systems without groups this is all there is
+        drop(self.child.start_kill());
+        self.family.kill();
+    }
+}
+
+fn ended(status: std::process::ExitStatus) -> String {
+    format!("the server ended by itself ({status})")
 }
 
 impl Drop for ServerProcess {
@@ -198,9 +241,11 @@ mod tests {
         let script = "i=0; while [ $i -lt 30 ]; do echo line $i; i=$((i+1)); done; echo no GPU >&2; exit 3";
         let mut server = ServerProcess::start(&launch(folder.path(), script)).unwrap();
         server.child.wait().await.unwrap();
-        let why = server.died().unwrap();
-        assert!(why.contains("exit status: 3") && why.contains("no GPU") && why.contains("line 29"), "{why}");
-        assert!(!why.contains("line 10\n"), "{why}");
+        assert_eq!(server.died().as_deref(), Some("the server ended by itself (exit status: 3)"));
+        assert_eq!(server.death().await, server.died().unwrap());
+        let words = server.last_words();
+        assert_eq!(words.lines().count(), 1 + LAST_LINES, "{words}");
+        assert!(words.contains("  line 29\n  no GPU") && !words.contains("line 10\n"), "{words}");
     }
 
     #[tokio::test]
@@ -222,7 +267,7 @@ mod tests {
         let mut launch = launch(folder.path(), script);
         launch.stop_grace = Duration::from_millis(200);
         let server = ServerProcess::start(&launch).unwrap();
-        let group = server.group.unwrap();
+        let group = server.family.leader().unwrap();
         until(|| read(&launch.log).contains("up")).await;
         server.stop().await;
         until(|| !group.is_alive()).await;
@@ -232,7 +277,7 @@ mod tests {
     async fn dropping_a_server_ends_its_group() {
         let folder = tempfile::tempdir().unwrap();
         let server = ServerProcess::start(&launch(folder.path(), "sleep 100 & sleep 100")).unwrap();
-        let group = server.group.unwrap();
+        let group = server.family.leader().unwrap();
         assert!(group.is_alive());
         drop(server);
         until(|| !group.is_alive()).await;
@@ -261,5 +306,7 @@ mod tests {
         let mut launch = launch(folder.path(), "");
         launch.words = vec!["/absent/serve".into()];
         assert!(ServerProcess::start(&launch).unwrap_err().to_string().contains("`/absent/serve`"));
+        launch.cwd = Some(folder.path().join("absent"));
+        assert!(ServerProcess::start(&launch).unwrap_err().to_string().contains("to start the server in is not there"));
     }
 }

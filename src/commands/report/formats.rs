@@ -31,7 +31,7 @@ pub(super) fn html(args: &ReportArgs, chosen: &[Results], folders: &[(String, St
         Some(Err(why)) => vec![format!("<p>The variants are not compared: {}</p>", report::html_text(&why))],
         None => Vec::new(),
     };
-    let facts = facts(Path::new(""), &stored.plan, name, stored.manifests.clone());
+    let facts = facts(Path::new(""), &stored.plan, (&stored.dir, name), stored.manifests.clone());
     let made = with_records(&stored.dir, |records| {
         report::html(&HtmlInput {
             plan: &stored.plan,

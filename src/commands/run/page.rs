@@ -24,7 +24,7 @@ impl Job<'_> {
         }
         let scenario = &self.planned.loaded.scenario;
         let folder = dir.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let facts = dashboard::facts(&self.args.planning.scenario.scenario, plan, &folder, manifests);
+        let facts = dashboard::facts(&self.args.planning.scenario.scenario, plan, (dir, &folder), manifests);
         // the scenario was checked before anything ran; the template may have gone since
         let mut settings = dashboard::settings(scenario).unwrap_or_else(|problems| {
             for problem in problems {

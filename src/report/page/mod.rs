@@ -23,7 +23,7 @@ use super::table::Table;
 use super::whole::{Titled, nothing};
 use crate::catalog::TableKind;
 use crate::plan::Plan;
-use crate::record::RunManifest;
+use crate::record::{RunManifest, Verified};
 use crate::summarize::Results;
 
 pub(crate) use adopt::adopt;
@@ -42,6 +42,8 @@ pub struct PageFacts {
     /// Words of the command that starts each variant's server, by variant: what omni-bench ran, or
     /// for servers started by hand what gives this configuration. The page names those that are missing.
     pub launch: IndexMap<String, Vec<String>>,
+    /// What the checks of each variant's servers came to, by variant.
+    pub verified: IndexMap<String, Vec<Verified>>,
 }
 
 /// Why there is no page.

@@ -224,6 +224,7 @@ impl Setup {
             validate: self.validate,
             allow_unknown: false,
             max_reply: ByteSize::megabytes(100),
+            ca_file: None,
             proxy: None,
             http2: false,
         }

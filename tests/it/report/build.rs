@@ -26,6 +26,7 @@ pub(crate) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan 
         label: name.to_owned(),
         parallel,
         serve_args,
+        serve_lists: IndexMap::new(),
         gpus,
         config_key: "c0c0c0c0c0c0c0c0".to_owned(),
         endpoint: EndpointPlan {
@@ -49,10 +50,12 @@ pub(crate) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan 
             validate: Validate::Header,
             allow_unknown: false,
             max_reply: ByteSize::megabytes(512),
+            ca_file: None,
             proxy: None,
             http2: false,
         },
         environment: IndexMap::new(),
+        verify: Vec::new(),
     }
 }
 

@@ -113,6 +113,7 @@ fn lines(plan: &Plan, results: &Results) -> (String, Option<String>) {
         results_folder: String::new(),
         manifests: Vec::new(),
         launch: IndexMap::new(),
+        verified: IndexMap::new(),
     };
     let page = page(plan, results, &facts, None).unwrap();
     let item = page.lines().find(|line| line.contains("Client not the bottleneck")).unwrap().to_owned();

@@ -23,6 +23,7 @@ fn facts(plan: &Plan) -> PageFacts {
         results_folder: "20260901T100000Z-12341234".to_owned(),
         manifests: plan.runs.iter().map(|run| RunManifest { model: plan.model.clone(), ..manifest(run) }).collect(),
         launch: launch.collect(),
+        verified: IndexMap::new(),
     }
 }
 
