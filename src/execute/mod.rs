@@ -13,6 +13,7 @@ mod dispatcher;
 mod draft;
 mod drive;
 mod fault;
+mod feed;
 mod gauge;
 mod inspect;
 mod job;
