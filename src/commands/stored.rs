@@ -7,9 +7,9 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Plan, RunPlan};
-use crate::record::{ReadError, Record, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json};
+use crate::record::{ReadError, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json};
 use crate::report::Source;
-use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, RunFiles, Summary, summarize};
+use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, Row, Summary, summarize_rows};
 
 /// What a results folder holds.
 #[derive(Debug, Clone)]
@@ -67,14 +67,12 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
 /// The summary of a run from its records; `None` when it never got to its measured phase.
 pub(super) fn summary_of(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
     let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
-    let records = read_journal::<Record>(&folder.records())?.items;
+    let records = read_journal::<Row>(&folder.records())?.items;
     if records.is_empty() && manifest.started_at.is_none() {
         return Ok(None);
     }
     let calibration = read_journal(&folder.calibration())?.items;
-    let warmup = read_journal(&folder.warmup())?.items;
-    let files = RunFiles { manifest: &manifest, records: &records, calibration: &calibration, warmup: &warmup };
-    Ok(Some(summarize(plan, run, &files)))
+    Ok(Some(summarize_rows(plan, run, &manifest, &records, &calibration)))
 }
 
 /// `results.json`, if the campaign got to write it; of a known format, and read whole when it is needed.
