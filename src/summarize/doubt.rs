@@ -227,8 +227,10 @@ fn below_offered(records: &[Row], asked: Option<f64>, capped: Option<u32>, doubt
 
 /// Whether each request that met a full server waited longer for its slot than the one before it.
 fn queue_only_grew(sent: &[&Row], cap: u32) -> bool {
-    let mut arrivals: Vec<(u64, u64)> =
-        sent.iter().filter_map(|record| Some((record.due_us, record.sent_us()?.saturating_sub(record.due_us)))).collect();
+    let mut arrivals: Vec<(u64, u64)> = sent
+        .iter()
+        .filter_map(|record| Some((record.due_us, record.sent_us()?.saturating_sub(record.due_us))))
+        .collect();
     arrivals.sort_unstable();
     let free = usize::try_from(cap).unwrap_or(usize::MAX);
     let queued = arrivals.get(free..).unwrap_or_default();
@@ -292,8 +294,7 @@ fn copies(records: &[Row], doubts: &mut Doubts) {
     }
     let successes = successes().count();
     let most = real(copied.len()) > COPIES * real(successes);
-    let text =
-        format!("{} of {} successes returned bytes that another request returned too", copied.len(), successes);
+    let text = format!("{} of {} successes returned bytes that another request returned too", copied.len(), successes);
     let validity = if most { Validity::Suspect } else { Validity::Valid };
     doubts.add(validity, WarningKind::DuplicateOutputs, text);
 }

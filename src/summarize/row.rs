@@ -432,7 +432,9 @@ mod tests {
     #[test]
     fn a_line_reads_as_its_record_does() {
         let hash = "ab".repeat(32);
-        let output = format!(r#"{{"kind":"mp4","width":64,"height":48,"frames":33,"fps":24.0,"duration_s":null,"bytes":7,"blake3":"{hash}"}}"#);
+        let output = format!(
+            r#"{{"kind":"mp4","width":64,"height":48,"frames":33,"fps":24.0,"duration_s":null,"bytes":7,"blake3":"{hash}"}}"#
+        );
         let line = |outputs: &str, more: &str| {
             format!(
                 r#"{{"index":3,"row":1,"class":"64x48","request_id":"req-4","server_request_id":null,"due_us":1,"headers_us":4,

@@ -67,8 +67,7 @@ pub fn summarize_rows(
     summary.classes = classes(&targets, records, headline);
     summary.errors = errors(records);
     summary.client = manifest.client.as_ref().map(|probe| client::figures(probe, &summary, records));
-    (summary.validity, summary.warnings) =
-        doubt::doubts(&Evidence { plan, run, manifest, records, summary: &summary });
+    (summary.validity, summary.warnings) = doubt::doubts(&Evidence { plan, run, manifest, records, summary: &summary });
     let bound = summary.warnings.iter().any(|warning| warning.kind == WarningKind::ClientBound);
     if let Some(client) = &mut summary.client {
         client.could_be_bottleneck = bound;

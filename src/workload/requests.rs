@@ -118,6 +118,15 @@ impl Deref for Requests {
     }
 }
 
+impl<'a> IntoIterator for &'a Requests {
+    type Item = &'a Request;
+    type IntoIter = std::slice::Iter<'a, Request>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl PartialEq for Requests {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && self.each().eq(other.each())
