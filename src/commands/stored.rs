@@ -9,15 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::Ui;
 use crate::plan::{Plan, RunPlan};
-use crate::record::{
-    JournalRead, ReadError, Record, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json,
-};
+use crate::record::{JournalRead, ReadError, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json};
 use crate::report::Source;
-use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, RunFiles, Summary, doubt_unreadable, summarize};
+use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, Row, Summary, doubt_unreadable, summarize_rows};
 
 /// What a results folder holds.
 #[derive(Debug, Clone)]
@@ -75,15 +73,14 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
 /// The summary of a run from its records; `None` when it never got to its measured phase.
 pub(super) fn summary_of(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
     let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
-    let JournalRead { items: records, skipped } = journal::<Record>(&folder.records())?;
+    let JournalRead { items: records, skipped } = journal::<Row>(&folder.records())?;
     if records.is_empty() && manifest.started_at.is_none() {
         return Ok(None);
     }
-    let calibration = journal(&folder.calibration())?;
-    let warmup = journal(&folder.warmup())?;
-    let files =
-        RunFiles { manifest: &manifest, records: &records, calibration: &calibration.items, warmup: &warmup.items };
-    let mut summary = summarize(plan, run, &files);
+    let calibration = journal::<Row>(&folder.calibration())?;
+    // the warm-up is never counted; that it cannot be read is told all the same
+    let warmup = journal::<IgnoredAny>(&folder.warmup())?;
+    let mut summary = summarize_rows(plan, run, &manifest, &records, &calibration.items);
     doubt_unreadable(&mut summary, skipped + calibration.skipped + warmup.skipped);
     Ok(Some(summary))
 }

@@ -90,7 +90,7 @@ pub(crate) async fn exchange<S: Sink>(
     call: &Call<'_>,
     bounds: Bounds,
     times: &mut Times,
-    open: impl FnOnce(&Reply) -> S,
+    open: impl FnOnce(Reply) -> S,
 ) -> Result<(u16, S), Fault> {
     let limit = bounds.limit.and_then(|limit| clock.after(limit));
     let deadline = [limit, bounds.until].into_iter().flatten().min();
@@ -119,12 +119,13 @@ async fn receive<S: Sink>(
     mut response: Response,
     clock: &Clock,
     times: &mut Times,
-    open: impl FnOnce(&Reply) -> S,
+    open: impl FnOnce(Reply) -> S,
 ) -> Result<(u16, S), Fault> {
     times.headers_us = Some(clock.now_us());
     let reply = head(&response);
     times.request_id = reply.headers.get("x-request-id").cloned();
-    let mut sink = open(&reply);
+    let (status, announced) = (reply.status, reply.content_length);
+    let mut sink = open(reply);
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
@@ -137,15 +138,15 @@ async fn receive<S: Sink>(
                     times.first_event_us = Some(clock.now_us());
                 }
                 if !goes_on {
-                    return Ok((reply.status, sink));
+                    return Ok((status, sink));
                 }
             }
             Ok(None) => break,
-            Err(error) => return Err(Fault::body(error, reply.status, times.bytes, reply.content_length)),
+            Err(error) => return Err(Fault::body(error, status, times.bytes, announced)),
         }
     }
     times.body_done_us = Some(clock.now_us());
-    Ok((reply.status, sink))
+    Ok((status, sink))
 }
 
 fn head(response: &Response) -> Reply {

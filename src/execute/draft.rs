@@ -2,13 +2,13 @@
 //! limit or a stop cut the work is kept.
 
 use crate::catalog::Flag;
-use crate::endpoint::{Verdict, asked};
+use crate::endpoint::Verdict;
 use crate::record::{Output, Poll, Record, RequestError, Status, Streamed};
-use crate::workload::Request;
 
 use super::attempt::Times;
 use super::context::{Ended, Shared};
 use super::fault::Fault;
+use super::phase::Prepared;
 use super::secrets::Secrets;
 
 /// What is known so far about one request.
@@ -24,11 +24,12 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// A request that has not been sent.
-    pub(crate) fn new(request: &Request, shared: &Shared, due_us: u64) -> Self {
+    pub(crate) fn new(prepared: &Prepared, shared: &Shared, due_us: u64) -> Self {
+        let request = &prepared.request;
         let record = Record {
             index: request.index,
             row: request.row,
-            class: request.class().to_string(),
+            class: prepared.class.as_ref().to_owned(),
             request_id: request.request_id.clone(),
             job_id: None,
             server_request_id: None,
@@ -48,7 +49,7 @@ impl Draft {
             deleted_us: None,
             polls: Vec::new(),
             job_bounds_us: None,
-            asked: asked(&shared.wire, request),
+            asked: prepared.asked,
             bytes: 0,
             outputs: Vec::new(),
             stream: None,
@@ -65,8 +66,8 @@ impl Draft {
     }
 
     /// The record of a request that was never sent because the run stopped.
-    pub(crate) fn unsent(request: &Request, shared: &Shared, due_us: u64, now_us: u64) -> Record {
-        let mut draft = Self::new(request, shared, due_us);
+    pub(crate) fn unsent(prepared: &Prepared, shared: &Shared, due_us: u64, now_us: u64) -> Record {
+        let mut draft = Self::new(prepared, shared, due_us);
         draft.close(Err(Fault::cancelled("the run was stopped before the request was sent")), now_us);
         draft.record
     }

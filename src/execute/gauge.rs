@@ -99,8 +99,8 @@ pub struct Gauge {
 
 /// What is to be carried out.
 struct Load {
-    requests: Vec<Arc<Prepared>>,
-    open_loop: bool,
+    count: usize,
+    due_us: Option<Vec<u64>>,
     cap: Option<usize>,
 }
 
@@ -117,8 +117,8 @@ impl Gauge {
         let connect = Connect { limit: Limit::After(Span::seconds(5)), proxy: None, ca_file: None, http2: false };
         let client = Client::new(connect, null, Some(2 * AT_ONCE)).map_err(GaugeError::Client)?;
         let wire = wire(&null.model);
-        let request = prepare(&wire, &[request()], None).map_err(GaugeError::Client)?;
-        let request = request.into_iter().next().ok_or(GaugeError::Nothing)?;
+        let request = prepare(&wire, std::iter::once(request())).next().ok_or(GaugeError::Nothing)?;
+        let request = request.map_err(GaugeError::Client)?;
         let folder = tempfile::Builder::new().prefix(".client-probe-").tempdir_in(folder)?;
         Ok(Self { client, wire, request, folder })
     }
@@ -150,9 +150,8 @@ impl Gauge {
     pub async fn timer_errors_ms(&self) -> Result<Vec<f64>, GaugeError> {
         let dir = self.run_dir();
         let step = super::clock::micros(TICK);
-        let due = |due_us| Arc::new(Prepared { due_us: Some(due_us), ..self.request.as_ref().clone() });
-        let requests = (1..).map(|tick| due(tick * step)).take(TICKS).collect();
-        self.carry(Load { requests, open_loop: true, cap: None }, PATIENCE).await?;
+        let due_us = Some((1..).map(|tick| tick * step).take(TICKS).collect());
+        self.carry(Load { count: TICKS, due_us, cap: None }, PATIENCE).await?;
         let records = read_journal::<Record>(&dir.warmup())?.items;
         let sent = records.iter().filter_map(|record| record.sent_us.map(|sent| (sent, record.due_us)));
         let errors: Vec<f64> = sent.map(|(sent, due)| ms(sent.saturating_sub(due))).collect();
@@ -160,7 +159,7 @@ impl Gauge {
     }
 
     fn closed(&self, concurrency: usize, requests: usize) -> Load {
-        Load { requests: vec![Arc::clone(&self.request); requests], open_loop: false, cap: Some(concurrency) }
+        Load { count: requests, due_us: None, cap: Some(concurrency) }
     }
 
     fn run_dir(&self) -> RunDir {
@@ -176,8 +175,9 @@ impl Gauge {
         let shared = self.shared(&writer);
         let phase = Phase {
             kind: PhaseKind::Warmup,
-            requests: load.requests,
-            open_loop: load.open_loop,
+            count: load.count,
+            requests: Box::new(std::iter::repeat_n(&self.request, load.count).map(|request| Ok(Arc::clone(request)))),
+            due_us: load.due_us,
             cap: load.cap,
             must_succeed: true,
         };
@@ -187,7 +187,7 @@ impl Gauge {
         writer.finish().await?;
         let end = ended.map_err(|error| match error {
             PhaseError::WriterGone => GaugeError::Io(io::Error::other("the writer of the journals has ended")),
-            PhaseError::Machinery(message) => GaugeError::Client(message),
+            PhaseError::Machinery(message) | PhaseError::Encode(message) => GaugeError::Client(message),
         })?;
         match end.failure {
             Some(failure) => Err(GaugeError::Refused(failure)),
@@ -213,7 +213,7 @@ impl Gauge {
 
 /// Runs the phase for this long, and longer when until then fewer requests have ended than are in
 /// flight: a slow client has figures too, and they are not to be those of its start.
-async fn until_over(phase: Phase, shared: &Shared, within: Duration) -> (Result<PhaseEnd, PhaseError>, Duration) {
+async fn until_over(phase: Phase<'_>, shared: &Shared, within: Duration) -> (Result<PhaseEnd, PhaseError>, Duration) {
     let (stop, progress, begun) = (Stop::new(), Progress::silent(), Instant::now());
     let least = phase.cap.unwrap_or(1) as u64;
     let mut load = pin!(dispatcher::run(phase, shared, &stop, &progress));
@@ -256,7 +256,7 @@ fn wire(model: &str) -> Wire {
     }
 }
 
-fn request() -> Request {
+pub(super) fn request() -> Request {
     Request {
         index: 0,
         row: 0,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::Method;
 
 use crate::catalog::{ErrorClass, limits};
-use crate::endpoint::{JobReader, JobState, JobStatus, job_path};
+use crate::endpoint::{JobReader, JobState, JobStatus, Reply, job_path};
 use crate::plan::PollPlan;
 use crate::record::{Poll, RequestError};
 
@@ -102,7 +102,8 @@ async fn look(
         let share = ctx.shared.timeout.job.duration().map_or(LAST_LOOK, |limit| limit / LAST_LOOK_SHARE);
         ctx.clock.at_us(deadline.max(sent_us.saturating_add(micros(LAST_LOOK.min(share)))))
     });
-    let whole = exchange(&ctx.shared.client, &ctx.clock, call, bounds, &mut times, JobReader::new);
+    let whole =
+        exchange(&ctx.shared.client, &ctx.clock, call, bounds, &mut times, |reply: Reply| JobReader::new(&reply));
     // only a stop of the run ends the wait for good; whatever else goes wrong, the job may still be fine
     let answer = match ctx.unless_stopped(async { Ok(whole.await) }).await? {
         Ok((status, reader)) => reader.finish().map_err(|error| (Some(status), error)),

@@ -13,18 +13,25 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::record::{CreatedJob, Journal, Record, RunDir};
+use crate::record::{CreatedJob, Journal, Record, RunDir, Status};
 
 use super::phase::PhaseKind;
 
 /// Lines that may wait; a disk slower than that holds back the workers, never the dispatcher.
-const WAITING: usize = 256;
+const WAITING: usize = 1024;
 /// Lines written at once.
-const BATCH: usize = 128;
+const BATCH: usize = 512;
 /// Longest time that an acknowledged line stays in the system's memory only.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// How long the writer lets lines that nobody waits for gather: to be woken for each of them would cost more
+/// than to write it.
+const GATHER: Duration = Duration::from_millis(1);
+
+/// Takes the outcomes of requests whose records are in their file, many at once.
+pub(crate) type Written = mpsc::UnboundedSender<Vec<Status>>;
 
 enum Line {
+    Record(PhaseKind, Box<Record>, Written),
     Records(PhaseKind, Vec<Record>, oneshot::Sender<()>),
     Job(CreatedJob, oneshot::Sender<()>),
 }
@@ -42,6 +49,16 @@ impl Lines {
     pub(crate) async fn records(&self, phase: PhaseKind, records: Vec<Record>) -> Result<(), WriterGone> {
         let (written, ack) = oneshot::channel();
         self.send(Line::Records(phase, records, written), ack).await
+    }
+
+    /// Hands a record over; its outcome is told to `written` once it is in its file.
+    pub(crate) async fn record(&self, phase: PhaseKind, record: Record, written: Written) -> Result<(), WriterGone> {
+        self.0.send(Line::Record(phase, Box::new(record), written)).await.map_err(|_| WriterGone)
+    }
+
+    /// Returns when the writer has gone.
+    pub(crate) async fn gone(&self) {
+        self.0.closed().await;
     }
 
     /// Appends a line about a job; it is in the file when this returns.
@@ -101,8 +118,12 @@ impl Writer {
                     // the other thread tells why
                     return Ok(());
                 }
+                let is_waited_for = batch.iter().any(|line| !matches!(line, Line::Record(..)));
                 files.write(batch.drain(..))?;
                 state.unsynced.store(true, Ordering::Relaxed);
+                if !is_waited_for && !needed.jobs {
+                    std::thread::sleep(GATHER);
+                }
             }
             files.sync()
         });
@@ -157,8 +178,18 @@ impl Files {
     fn write(&mut self, lines: impl Iterator<Item = Line>) -> io::Result<()> {
         let (mut measured, mut warmup, mut calibration, mut jobs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut acks = Vec::new();
+        let (mut outcomes, mut told) = (Vec::new(), None);
         for line in lines {
             match line {
+                Line::Record(phase, record, written) => {
+                    outcomes.push(record.status);
+                    told = Some(written);
+                    match phase {
+                        PhaseKind::Measured => measured.push(*record),
+                        PhaseKind::Warmup => warmup.push(*record),
+                        PhaseKind::Calibration => calibration.push(*record),
+                    }
+                }
                 Line::Records(phase, records, written) => {
                     match phase {
                         PhaseKind::Measured => measured.extend(records),
@@ -177,6 +208,10 @@ impl Files {
         append(&mut self.records, &measured)?;
         append(&mut self.warmup, &warmup)?;
         append(&mut self.calibration, &calibration)?;
+        // a phase ends only when all its outcomes are told, so these are of one phase
+        if let Some(told) = told {
+            told.send(outcomes).ok();
+        }
         for ack in acks {
             // who gave up waiting does not need the answer
             ack.send(()).ok();

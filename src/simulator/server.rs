@@ -1,15 +1,19 @@
 //! Accepts connections and serves the routes until the shutdown future is done.
 
+use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::DefaultBodyLimit;
 use axum::response::Response;
 use axum::routing::{get, post};
 use http::StatusCode;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{HttpService, service_fn};
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
@@ -17,6 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::null::Null;
 use super::reply::json_reply;
 use super::settings::Settings;
 use super::state::App;
@@ -38,8 +43,10 @@ pub async fn serve(
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     settings.check().map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
+    let null = settings.null;
     let app = Arc::new(App::start(settings)?);
     let router = routes(Arc::clone(&app));
+    let null = null.then(|| Null::new(Arc::clone(&app), router.clone()));
     let mut connections = JoinSet::new();
     let (closing, closed) = watch::channel(false);
     tokio::pin!(shutdown);
@@ -47,7 +54,16 @@ pub async fn serve(
         tokio::select! {
             () = &mut shutdown => break,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(connection(stream, router.clone(), closed.clone()))),
+                Ok((stream, _)) => {
+                    let closed = closed.clone();
+                    drop(match null.clone() {
+                        Some(null) => {
+                            let service = service_fn(move |request| null.clone().answer(request));
+                            connections.spawn(connection(stream, service, closed))
+                        }
+                        None => connections.spawn(connection(stream, TowerToHyperService::new(router.clone()), closed)),
+                    });
+                }
                 // out of descriptors, or a client that was gone already: neither ends the server
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             },
@@ -64,10 +80,12 @@ pub async fn serve(
     Ok(())
 }
 
-async fn connection(stream: TcpStream, router: Router, mut closed: watch::Receiver<bool>) {
+async fn connection<S>(stream: TcpStream, service: S, mut closed: watch::Receiver<bool>)
+where
+    S: HttpService<Incoming, ResBody = Body, Error = Infallible>,
+{
     // without it small replies would wait for an acknowledgement; a socket that refuses is served all the same
     drop(stream.set_nodelay(true));
-    let service = TowerToHyperService::new(router);
     let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     tokio::pin!(serving);
     let asked_to_close = async { closed.wait_for(|closed| *closed).await.is_ok() };

@@ -26,11 +26,12 @@ use indexmap::IndexMap;
 
 use super::client;
 use super::concurrency;
+use super::row::Row;
 use super::sample::{Sample, real, seconds};
 use super::types::{Summary, Warning};
 use crate::catalog::{Flag, Validity, WarningKind};
 use crate::plan::{Plan, RunPlan};
-use crate::record::{Record, RunManifest, RunState, Status};
+use crate::record::{RunManifest, RunState, Status};
 
 /// Requests per slot below which start and drain of the run weigh more than its steady state.
 const PER_SLOT: u64 = 4;
@@ -57,7 +58,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) run: &'a RunPlan,
     pub(crate) manifest: &'a RunManifest,
-    pub(crate) records: &'a [Record],
+    pub(crate) records: &'a [Row],
     /// The rest of the summary, filled in.
     pub(crate) summary: &'a Summary,
 }
@@ -206,13 +207,13 @@ fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubt
 /// Compares the rates of the middle 80 % of arrivals and of ends, so that neither the last requests'
 /// own time nor a long straggler counts as falling behind. A burst above the rate that was asked for
 /// does not make that rate impossible under a cap.
-fn below_offered(records: &[Record], asked: Option<f64>, capped: Option<u32>, doubts: &mut Doubts) {
-    let sent: Vec<&Record> = records.iter().filter(|record| record.sent_us.is_some()).collect();
+fn below_offered(records: &[Row], asked: Option<f64>, capped: Option<u32>, doubts: &mut Doubts) {
+    let sent: Vec<&Row> = records.iter().filter(|record| record.sent_us().is_some()).collect();
     let grew = capped.is_some_and(|cap| queue_only_grew(&sent, cap));
     if sent.len() < if grew { QUEUED_FROM } else { OFFERED_FROM } {
         return;
     }
-    let rate = |time: fn(&Record) -> u64| {
+    let rate = |time: fn(&Row) -> u64| {
         let times = Sample::of_finite(sent.iter().map(|record| seconds(time(record))))?;
         let margin = times.n() / 10;
         let (first, last) = (margin, times.n() - 1 - margin);
@@ -241,9 +242,11 @@ fn below_offered(records: &[Record], asked: Option<f64>, capped: Option<u32>, do
 }
 
 /// Whether each request that met a full server waited longer for its slot than the one before it.
-fn queue_only_grew(sent: &[&Record], cap: u32) -> bool {
-    let mut arrivals: Vec<(u64, u64)> =
-        sent.iter().filter_map(|record| Some((record.due_us, record.sent_us?.saturating_sub(record.due_us)))).collect();
+fn queue_only_grew(sent: &[&Row], cap: u32) -> bool {
+    let mut arrivals: Vec<(u64, u64)> = sent
+        .iter()
+        .filter_map(|record| Some((record.due_us, record.sent_us()?.saturating_sub(record.due_us))))
+        .collect();
     arrivals.sort_unstable();
     let free = usize::try_from(cap).unwrap_or(usize::MAX);
     let queued = arrivals.get(free..).unwrap_or_default();
@@ -255,8 +258,8 @@ fn replies(e: &Evidence<'_>, doubts: &mut Doubts) {
     coarse_polls(e.records, doubts);
     copies(e.records, doubts);
     let mut flags: IndexMap<Flag, u64> = IndexMap::new();
-    for flag in e.records.iter().filter(|record| record.status == Status::Ok).flat_map(|record| &record.flags) {
-        *flags.entry(*flag).or_default() += 1;
+    for flag in e.records.iter().filter(|record| record.status == Status::Ok).flat_map(Row::flags) {
+        *flags.entry(flag).or_default() += 1;
     }
     // the basis of an RTF stands beside it, and copies are counted above
     flags.retain(|flag, _| !matches!(flag, Flag::RtfFromInferenceTime | Flag::RtfFromLatency | Flag::Duplicate));
@@ -270,15 +273,15 @@ fn replies(e: &Evidence<'_>, doubts: &mut Doubts) {
     }
 }
 
-fn coarse_polls(records: &[Record], doubts: &mut Doubts) {
-    let jobs = records.iter().filter_map(|record| Some((record, record.created_us?, record.first_terminal_us?)));
+fn coarse_polls(records: &[Row], doubts: &mut Doubts) {
+    let jobs = records.iter().filter_map(|record| Some((record, record.created_us()?, record.first_terminal_us()?)));
     let (mut times, mut widest) = (Vec::new(), 0);
     for (record, created, terminal) in jobs {
         times.push(seconds(terminal.saturating_sub(created)));
         let mut before = created;
-        for poll in record.polls.iter().filter(|poll| poll.sent_us <= terminal) {
-            widest = widest.max(poll.sent_us.saturating_sub(before));
-            before = poll.sent_us;
+        for sent_us in record.polls().iter().filter(|sent_us| **sent_us <= terminal) {
+            widest = widest.max(sent_us.saturating_sub(before));
+            before = *sent_us;
         }
     }
     let Some(times) = Sample::of_finite(times) else { return };
@@ -292,26 +295,22 @@ fn coarse_polls(records: &[Record], doubts: &mut Doubts) {
     }
 }
 
-fn copies(records: &[Record], doubts: &mut Doubts) {
-    let successes: Vec<&Record> = records.iter().filter(|record| record.status == Status::Ok).collect();
-    let mut owners: IndexMap<&str, Vec<usize>> = IndexMap::new();
-    for record in &successes {
-        for output in &record.outputs {
-            let requests = owners.entry(&output.blake3).or_default();
-            if !requests.contains(&record.index) {
-                requests.push(record.index);
-            }
-        }
-    }
-    let mut copied: Vec<usize> = owners.into_values().filter(|requests| requests.len() > 1).flatten().collect();
+fn copies(records: &[Row], doubts: &mut Doubts) {
+    let successes = || records.iter().filter(|record| record.status == Status::Ok);
+    let mut owners: Vec<([u64; 2], u32)> =
+        successes().flat_map(|record| record.outputs().iter().map(|made| (made.hash, record.index()))).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    let copies = owners.chunk_by(|a, b| a.0 == b.0).filter(|requests| requests.len() > 1);
+    let mut copied: Vec<u32> = copies.flatten().map(|(_, request)| *request).collect();
     copied.sort_unstable();
     copied.dedup();
     if copied.is_empty() {
         return;
     }
-    let most = real(copied.len()) > COPIES * real(successes.len());
-    let text =
-        format!("{} of {} successes returned bytes that another request returned too", copied.len(), successes.len());
+    let successes = successes().count();
+    let most = real(copied.len()) > COPIES * real(successes);
+    let text = format!("{} of {} successes returned bytes that another request returned too", copied.len(), successes);
     let validity = if most { Validity::Suspect } else { Validity::Valid };
     doubts.add(validity, WarningKind::DuplicateOutputs, text);
 }

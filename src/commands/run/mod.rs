@@ -84,10 +84,7 @@ fn kept(failure: Failure, dir: &ResultsDir) -> Failure {
 
 /// What a campaign runs on.
 fn runtime() -> Result<Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
-        .enable_all()
-        .build()
+    crate::execute::runtime()
         .map_err(|error| Failure::new(Exit::RunFailed, format!("the runtime cannot be started: {error}")))
 }
 

@@ -168,7 +168,7 @@ impl Setup {
         Phases {
             warmup: requests("warmup", self.warmup, self.api, self.warmup_steps),
             calibration: requests("calibration", self.calibration, self.api, 50),
-            measured: requests("req", self.requests, self.api, 50),
+            measured: requests("req", self.requests, self.api, 50).into(),
             due_s: self.due_s.clone(),
         }
     }
