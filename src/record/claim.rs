@@ -8,7 +8,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::atomic::{beside, make_folders, read_json, sync_folder, write_json};
-use super::hold::{lock, may_be_alive};
+use super::hold::{Hold, lock, may_be_alive};
 use super::left::note_jobs;
 use super::{Claim, ReadError, RunDir, RunManifest, RunState, STALE_AFTER, Vigil, heartbeat};
 
@@ -23,7 +23,7 @@ pub struct ClaimedRun {
     pub orphans: Vec<String>,
     run: RunDir,
     beats: AtomicU64,
-    _lock: Option<fs_err::File>,
+    _hold: Hold,
 }
 
 /// What came of claiming a run.
@@ -114,8 +114,8 @@ impl RunDir {
         let earlier = if self.path().is_dir() {
             let found = self.read_manifest().ok().flatten();
             let claim = found.as_ref().map(|found| found.claim.clone());
-            let Some(lock) = lock(self)? else { return Ok(Claimed::Taken(claim)) };
-            if may_be_alive(found.as_ref(), &manifest.claim, lock.is_some()) {
+            let Some(hold) = lock(self)? else { return Ok(Claimed::Taken(claim)) };
+            if may_be_alive(found.as_ref(), &manifest.claim, &hold) {
                 match vigil {
                     None => return Ok(Claimed::Doubtful(Box::new(Vigil::new(self, claim)))),
                     Some(vigil) if !vigil.is_unchanged() => return Ok(Claimed::Taken(claim)),
@@ -131,14 +131,18 @@ impl RunDir {
             None => Vec::new(),
         };
         manifest.attempt = earlier.map_or(1, |number| number + 1);
-        let Some(lock) = self.make(&manifest, &orphans)? else { return Ok(Claimed::Taken(None)) };
+        let Some(hold) = self.make(&manifest, &orphans)? else { return Ok(Claimed::Taken(None)) };
         let (run, beats) = (self.clone(), AtomicU64::new(0));
-        Ok(Claimed::Ours(Box::new(ClaimedRun { manifest, earlier, orphans, run, beats, _lock: lock })))
+        Ok(Claimed::Ours(Box::new(ClaimedRun { manifest, earlier, orphans, run, beats, _hold: hold })))
     }
 
     /// The newest attempt that was moved aside; a tool that is killed then leaves no other folder.
     fn last_attempt(&self) -> Option<u32> {
-        (1..).take_while(|number| self.attempt(*number).path().exists()).last()
+        let mut number = 0;
+        while self.attempt(number + 1).path().exists() {
+            number += 1;
+        }
+        (number > 0).then_some(number)
     }
 
     /// Renames the folder to the first free attempt, which is the one its manifest names unless a
@@ -150,7 +154,7 @@ impl RunDir {
     }
 
     /// Makes the folder whole and locked; `None` when someone else made it meanwhile.
-    fn make(&self, manifest: &RunManifest, orphans: &[String]) -> io::Result<Option<Option<fs_err::File>>> {
+    fn make(&self, manifest: &RunManifest, orphans: &[String]) -> io::Result<Option<Hold>> {
         let parent = self.path().parent().unwrap_or(self.path());
         make_folders(parent)?;
         let new = Self(beside(self.path()));

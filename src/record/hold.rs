@@ -6,13 +6,29 @@ use std::io;
 
 use super::{Claim, RunDir, RunManifest, RunState};
 
+/// What holding a run rests on.
+#[derive(Debug)]
+pub(super) enum Hold {
+    /// A lock, which lasts as long as this.
+    Locked {
+        /// The run's folder, or a file in it.
+        _held: fs_err::File,
+    },
+    /// Nothing: the file system has no locks.
+    Unlocked,
+}
+
 /// Whether the holder that `found` names may still work although the lock, where there are locks, is free.
-pub(super) fn may_be_alive(found: Option<&RunManifest>, ours: &Claim, locked: bool) -> bool {
+pub(super) fn may_be_alive(found: Option<&RunManifest>, ours: &Claim, hold: &Hold) -> bool {
     // a folder that appears, appears with its manifest
     let Some(found) = found.filter(|found| found.state == RunState::Running) else { return false };
     let here = found.claim.host == ours.host;
     // a lock may hold on one host only; a process id may be another process's by now
-    if here { !locked && found.claim.pid != ours.pid && process_exists(found.claim.pid) } else { true }
+    if here {
+        matches!(hold, Hold::Unlocked) && found.claim.pid != ours.pid && process_exists(found.claim.pid)
+    } else {
+        true
+    }
 }
 
 #[cfg(unix)]
@@ -27,29 +43,27 @@ fn process_exists(_pid: u32) -> bool {
     true
 }
 
-/// Locks the folder of a run; `None` when someone else holds it or has moved it, and no file within where
-/// the file system has no locks.
-pub(super) fn lock(run: &RunDir) -> io::Result<Option<Option<fs_err::File>>> {
+/// Locks the folder of a run; `None` when someone else holds it or has moved it.
+pub(super) fn lock(run: &RunDir) -> io::Result<Option<Hold>> {
     let folder = match fs_err::File::open(run.path()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         folder => folder?,
     };
-    let locked = match folder.try_lock() {
+    let held = match folder.try_lock() {
         Err(TryLockError::WouldBlock) => return Ok(None),
-        Ok(()) => Some(folder),
+        Ok(()) => folder,
         // network file systems lock what is open for writing, which a folder cannot be
         Err(TryLockError::Error(_)) => {
             let beats = fs_err::OpenOptions::new().create(true).append(true).open(run.heartbeat())?;
             match beats.try_lock() {
                 Err(TryLockError::WouldBlock) => return Ok(None),
-                Ok(()) => Some(beats),
-                Err(TryLockError::Error(_)) => None,
+                Ok(()) => beats,
+                Err(TryLockError::Error(_)) => return Ok(Some(Hold::Unlocked)),
             }
         }
     };
     // whoever held it may have moved it aside between the opening and the locking
-    let is_there = locked.as_ref().is_none_or(|held| is_within(held, run));
-    Ok(is_there.then_some(locked))
+    Ok(is_within(&held, run).then_some(Hold::Locked { _held: held }))
 }
 
 /// Whether an open folder, or an open file in it, is still what stands at the run's path.
@@ -106,11 +120,12 @@ mod tests {
         child.wait().unwrap();
         let alive = std::process::id();
         let running = RunState::Running;
-        assert!(!may_be_alive(Some(&found("here", dead, running)), &ours, false));
-        assert!(may_be_alive(Some(&found("here", alive, running)), &ours, false));
-        assert!(!may_be_alive(Some(&found("here", alive, running)), &ours, true), "the lock tells");
-        assert!(may_be_alive(Some(&found("elsewhere", dead, running)), &ours, true));
-        assert!(!may_be_alive(Some(&found("elsewhere", alive, RunState::Interrupted)), &ours, true));
-        assert!(!may_be_alive(None, &ours, false));
+        let locked = Hold::Locked { _held: fs_err::File::open("Cargo.toml").unwrap() };
+        assert!(!may_be_alive(Some(&found("here", dead, running)), &ours, &Hold::Unlocked));
+        assert!(may_be_alive(Some(&found("here", alive, running)), &ours, &Hold::Unlocked));
+        assert!(!may_be_alive(Some(&found("here", alive, running)), &ours, &locked), "the lock tells");
+        assert!(may_be_alive(Some(&found("elsewhere", dead, running)), &ours, &locked));
+        assert!(!may_be_alive(Some(&found("elsewhere", alive, RunState::Interrupted)), &ours, &locked));
+        assert!(!may_be_alive(None, &ours, &Hold::Unlocked));
     }
 }

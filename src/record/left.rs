@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::hold::{lock, may_be_alive};
+use super::hold::{Hold, lock, may_be_alive};
 use super::{Claim, CreatedJob, Journal, RunDir, read_journal};
 
 /// Jobs that a run which no one is at left on the server; no one claims the run as long as this lasts.
@@ -13,7 +13,7 @@ pub struct LeftJobs {
     /// Their ids.
     pub jobs: Vec<String>,
     run: RunDir,
-    _lock: Option<fs_err::File>,
+    _hold: Hold,
 }
 
 impl LeftJobs {
@@ -29,12 +29,12 @@ impl RunDir {
         if !self.jobs().is_file() {
             return Ok(None);
         }
-        let Some(lock) = lock(self)? else { return Ok(None) };
-        if may_be_alive(self.read_manifest().ok().flatten().as_ref(), ours, lock.is_some()) {
+        let Some(hold) = lock(self)? else { return Ok(None) };
+        if may_be_alive(self.read_manifest().ok().flatten().as_ref(), ours, &hold) {
             return Ok(None);
         }
         let jobs = self.live_jobs()?;
-        Ok((!jobs.is_empty()).then(|| LeftJobs { jobs, run: self.clone(), _lock: lock }))
+        Ok((!jobs.is_empty()).then(|| LeftJobs { jobs, run: self.clone(), _hold: hold }))
     }
 
     /// Jobs of this run that exist on the server as far as `jobs.jsonl` knows.
