@@ -9,6 +9,7 @@ use crate::plan::{RunPlan, VariantPlan};
 use crate::record::{
     Claim, Claimed, ClaimedRun, ClientProbe, MANIFEST_FORMAT, RunDir, RunManifest, RunState, write_json,
 };
+use crate::server::Watch;
 
 impl Campaign<'_> {
     /// Drives a run, the `number`-th of `of`, from its claim to its manifest.
@@ -34,6 +35,8 @@ impl Campaign<'_> {
             write_json(&dir.request(), &example)?;
         }
         self.progress.run_started(&run.id, number, of);
+        let watch = host.telemetry.watch(&run.id, speed);
+        let watch = watch.inspect_err(|error| self.note(&format!("`{}` has no telemetry: {error}", run.id))).ok();
         let driven = drive(Drive {
             plan: self.plan,
             run,
@@ -44,9 +47,13 @@ impl Campaign<'_> {
             save_media: self.save_media,
             stop: self.stop.clone(),
             progress: self.progress,
+            on_start: &|origin| watch.iter().for_each(|watch| watch.begins(origin)),
         })
         .await;
         self.progress.run_ended();
+        for note in watched(watch).await {
+            self.note(&note);
+        }
         self.close(run, &dir, claimed.manifest.clone(), driven)
     }
 
@@ -118,6 +125,14 @@ impl Campaign<'_> {
                 self.note(&format!("a job of the earlier attempt may still be on the server: DELETE {path}: {why}"));
             }
         }
+    }
+}
+
+/// Ends the look at the server; what is worth a note.
+async fn watched(watch: Option<Watch>) -> Vec<String> {
+    match watch {
+        Some(watch) => watch.ends().await,
+        None => Vec::new(),
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::plan::VariantPlan;
 use crate::record::ServerFacts;
-use crate::server::{Probe, ServerProcess};
+use crate::server::{Probe, ServerProcess, Telemetry};
 
 /// An in-process server needs no longer to see that it is to end.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -89,6 +89,8 @@ pub(super) struct Host {
     pub(super) model: String,
     /// Time base of a simulator; `None` when it does not say that it is one.
     pub(super) simulated: Option<f64>,
+    /// What is looked at while it is under load.
+    pub(super) telemetry: Telemetry,
 }
 
 /// Whether `/version` tells of a simulator, and its time base.

@@ -5,18 +5,24 @@
 mod atomic;
 mod claim;
 mod client;
+mod declared;
+mod environment;
 mod error;
 mod folder;
 mod journal;
 mod layout;
 mod manifest;
+mod telemetry;
 mod types;
 
 pub use atomic::{read_json, write_atomic, write_json};
 pub use claim::{Claimed, ClaimedRun};
 pub use client::{CLIENT_FORMAT, ClientProbe, Spread};
+pub use declared::{Contradiction, fact_of};
+pub use environment::{Container, DeviceSource, ENVIRONMENT_FORMAT, Environment, Gpu, GpuLoad, Machine, Role};
 pub use error::ReadError;
 pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
+pub use telemetry::{GpuProcess, GpuSample, ServerSample, TelemetrySample, Total, read_telemetry};
 pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};
