@@ -117,6 +117,8 @@ closed_set! {
         Flagged => "flagged",
         /// The run ended before every request was sent.
         Interrupted => "interrupted",
+        /// Something else was at work on the GPUs before the server started.
+        BackgroundLoad => "background_load",
     }
 }
 

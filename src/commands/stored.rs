@@ -7,7 +7,10 @@ use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 use crate::plan::{Plan, RunPlan};
-use crate::record::{ReadError, Record, ResultsDir, RunDir, RunManifest, RunState, read_journal, read_json};
+use crate::record::{
+    Environment, ReadError, Record, ResultsDir, RunManifest, RunState, TelemetrySample, read_journal, read_json,
+    read_telemetry,
+};
 use crate::report::Source;
 use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, RunFiles, Summary, summarize};
 
@@ -24,6 +27,8 @@ pub(crate) struct Stored {
     pub(crate) results: Results,
     /// `run.json` of the runs that have one, in the plan's order.
     pub(crate) manifests: Vec<RunManifest>,
+    /// `environment.json` of the servers, in the order of their first runs.
+    pub(crate) environments: Vec<Environment>,
 }
 
 impl Stored {
@@ -44,7 +49,7 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
         let manifest = folder.read_manifest()?;
         let mut summary = read_json::<Summary>(&folder.summary())?;
         if summary.is_none() {
-            summary = summary_of(&plan, &folder, run)?;
+            summary = summary_of(&plan, &dir, run)?;
         }
         if summary.is_none() {
             summary =
@@ -61,11 +66,13 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
     // warnings across runs are found again; those that `results.json` brought along must not double
     let results = undoubled(summarize::results(&plan, runs, not_run));
     let name = std::path::absolute(dir.path())?.file_name().map(|name| name.to_string_lossy().into_owned());
-    Ok(Stored { name: name.unwrap_or_default(), dir, plan, results, manifests })
+    let environments = environments(&dir, &manifests)?;
+    Ok(Stored { name: name.unwrap_or_default(), dir, plan, results, manifests, environments })
 }
 
 /// The summary of a run from its records; `None` when it never got to its measured phase.
-pub(super) fn summary_of(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
+pub(super) fn summary_of(plan: &Plan, dir: &ResultsDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
+    let folder = dir.run(&run.id);
     let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
     let records = read_journal::<Record>(&folder.records())?.items;
     if records.is_empty() && manifest.started_at.is_none() {
@@ -73,8 +80,36 @@ pub(super) fn summary_of(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<
     }
     let calibration = read_journal(&folder.calibration())?.items;
     let warmup = read_journal(&folder.warmup())?.items;
-    let files = RunFiles { manifest: &manifest, records: &records, calibration: &calibration, warmup: &warmup };
+    let telemetry = telemetry(dir, &manifest)?;
+    let files = RunFiles {
+        manifest: &manifest,
+        records: &records,
+        calibration: &calibration,
+        warmup: &warmup,
+        telemetry: &telemetry,
+    };
     Ok(Some(summarize(plan, run, &files)))
+}
+
+/// What a run's server and GPUs did, from the file of that server.
+pub(super) fn telemetry(dir: &ResultsDir, manifest: &RunManifest) -> std::io::Result<Vec<TelemetrySample>> {
+    let folder = manifest.server.folder.as_deref();
+    folder.map_or_else(|| Ok(Vec::new()), |folder| read_telemetry(&dir.telemetry(folder), &manifest.id))
+}
+
+/// `environment.json` of every server that the runs had, in the runs' order.
+pub(super) fn environments(dir: &ResultsDir, manifests: &[RunManifest]) -> Result<Vec<Environment>, ReadError> {
+    let mut folders: Vec<&str> = Vec::new();
+    for folder in manifests.iter().filter_map(|manifest| manifest.server.folder.as_deref()) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    let mut environments = Vec::new();
+    for folder in folders {
+        environments.extend(read_json::<Environment>(&dir.environment(folder))?);
+    }
+    Ok(environments)
 }
 
 /// `results.json`, if the campaign got to write it; of a known format, and read whole when it is needed.

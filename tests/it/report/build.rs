@@ -319,13 +319,13 @@ pub(crate) fn summary(plan: &Plan, records: &[Record]) -> Summary {
 /// The same with calibration records.
 pub(crate) fn calibrated(plan: &Plan, records: &[Record], calibration: &[Record]) -> Summary {
     let run = &plan.runs[0];
-    summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration, warmup: &[] })
+    summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration, warmup: &[], telemetry: &[] })
 }
 
 /// Results of a plan whose runs have these records, in order.
 pub(crate) fn all(plan: &Plan, records: &[Vec<Record>]) -> Results {
     let summaries = plan.runs.iter().zip(records).map(|(run, records)| {
-        summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[] })
+        summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[], telemetry: &[] })
     });
     results(plan, summaries.collect(), Vec::new())
 }

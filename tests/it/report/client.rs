@@ -28,7 +28,7 @@ fn quick() -> ClientProbe {
 fn by(client: ClientProbe, speed: f64, plan: &Plan, records: &[Record]) -> Summary {
     let run = &plan.runs[0];
     let manifest = RunManifest { simulated: true, speed, client: Some(client), ..manifest(run) };
-    summarize(plan, run, &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[] })
+    summarize(plan, run, &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[], telemetry: &[] })
 }
 
 fn is_bound(summary: &Summary) -> bool {
