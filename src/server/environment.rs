@@ -61,7 +61,7 @@ pub fn machine(role: Role, devices: &Result<Arc<dyn Devices>, String>) -> Machin
     let cpus = system.as_ref().map_or(&[][..], System::cpus);
     let brand = cpus.first().map(|cpu| cpu.brand().trim().to_owned()).filter(|brand| !brand.is_empty());
     let memory = system.as_ref().map(System::total_memory).filter(|bytes| *bytes > 0);
-    let facts = seen.keep("gpus", devices.as_ref().map(|devices| devices.facts()));
+    let facts = seen.keep("gpu", devices.as_ref().map(|devices| devices.facts()));
     let DeviceFacts { driver, cuda, gpus, undetected } = facts.clone().unwrap_or_default();
     seen.refused.extend(undetected);
     Machine {
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn what_is_not_detected_has_its_reason() {
         let machine = machine(Role::Client, &Err("NVML cannot be loaded".to_owned()));
-        assert_eq!(machine.undetected.get("gpus").map(String::as_str), Some("NVML cannot be loaded"));
+        assert_eq!(machine.undetected.get("gpu").map(String::as_str), Some("NVML cannot be loaded"));
         assert_eq!((machine.gpus, machine.driver, machine.devices), (None, None, None));
         assert!(machine.container.is_some() || machine.undetected.contains_key("container"));
         assert!(machine.memory_mb.is_none_or(|memory| memory > 0) && machine.cpus.is_some());
@@ -165,7 +165,7 @@ mod tests {
         let machine = machine(Role::Server, &devices);
         assert_eq!(machine.driver.as_deref(), Some("570.1"));
         assert_eq!(machine.gpus, Some(Vec::new()));
-        assert!(machine.undetected.contains_key("GPU 0 power limit") && !machine.undetected.contains_key("gpus"));
+        assert!(machine.undetected.contains_key("GPU 0 power limit") && !machine.undetected.contains_key("gpu"));
     }
 
     #[test]

@@ -163,9 +163,8 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
 /// What the GPUs did before the server was there is no part of the figures, and may have gone on.
 fn background(e: &Evidence<'_>, doubts: &mut Doubts) {
     let telemetry = e.summary.telemetry.as_ref().filter(|told| told.gpu_basis == Some(GpuBasis::ServerProcesses));
-    let elsewhere = |index: u32| {
-        telemetry.is_some_and(|told| told.gpus.iter().any(|gpu| gpu.index == index && !gpu.counted))
-    };
+    let elsewhere =
+        |index: u32| telemetry.is_some_and(|told| told.gpus.iter().any(|gpu| gpu.index == index && !gpu.counted));
     let busy = |gpu: &&GpuLoad| {
         gpu.utilization.is_some_and(|share| share >= BUSY) || gpu.held_mb.is_some_and(|held| held >= HELD_MB)
     };

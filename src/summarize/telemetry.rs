@@ -185,14 +185,15 @@ fn fill_gpus(figures: &mut TelemetryFigures, looks: &[(f64, &[GpuSample])], made
     let own = || figures.gpus.iter().filter(|gpu| gpu.counted);
     figures.gpu_memory_mb = own().filter_map(|gpu| gpu.memory_mb).max_by(|a, b| a.max.total_cmp(&b.max));
     let shares: Option<Vec<f64>> = own().map(|gpu| gpu.utilization).collect();
-    figures.utilization = shares.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / real_u64(all.len() as u64));
+    figures.utilization =
+        shares.filter(|all| !all.is_empty()).map(|all| all.iter().sum::<f64>() / real_u64(all.len() as u64));
     figures.power_w = own().map(|gpu| gpu.power_w).sum::<Option<f64>>().filter(|_| !counted.is_empty());
     let energy = own().map(|gpu| gpu.energy_j).sum::<Option<f64>>().filter(|_| !counted.is_empty());
     let covered = figures.gpu_span_s.zip(made.duration_s).is_some_and(|(span, run)| span >= COVERED * run);
     figures.energy_j = energy.filter(|_| covered);
-    let from_power = counted.iter().any(|index| energies.get(index).is_some_and(|(_, basis)| *basis == EnergyBasis::Power));
-    figures.energy_basis =
-        figures.energy_j.map(|_| if from_power { EnergyBasis::Power } else { EnergyBasis::Counter });
+    let from_power =
+        counted.iter().any(|index| energies.get(index).is_some_and(|(_, basis)| *basis == EnergyBasis::Power));
+    figures.energy_basis = figures.energy_j.map(|_| if from_power { EnergyBasis::Power } else { EnergyBasis::Counter });
     let per = |count: Option<u64>| {
         let count = count.filter(|count| *count > 0)?;
         Some(figures.energy_j? / real_u64(count))
@@ -200,7 +201,10 @@ fn fill_gpus(figures: &mut TelemetryFigures, looks: &[(f64, &[GpuSample])], made
     let each = [per(Some(made.completed)), per(made.images), per(made.videos)];
     [figures.joules_per_request, figures.joules_per_image, figures.joules_per_video] = each;
     figures.processes = processes(&series, &counted);
-    let held = figures.processes.iter().filter(|process| basis != GpuBasis::ServerProcesses || process.of_server == Some(true));
+    let held = figures
+        .processes
+        .iter()
+        .filter(|process| basis != GpuBasis::ServerProcesses || process.of_server == Some(true));
     figures.process_memory_mb = held.filter_map(|process| process.memory_mb).max_by(|a, b| a.max.total_cmp(&b.max));
 }
 

@@ -4,16 +4,23 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Stored;
 use crate::plan::{Plan, VariantPlan, serve_flags};
-use crate::record::RunManifest;
+use crate::record::{Environment, RunManifest};
 use crate::report::PageFacts;
 use crate::server::{Words, server_words};
 
 /// The facts of a results folder.
-pub(in crate::commands) fn facts(scenario: &Path, plan: &Plan, folder: &str, manifests: Vec<RunManifest>) -> PageFacts {
+pub(in crate::commands) fn facts(
+    scenario: &Path,
+    plan: &Plan,
+    folder: &str,
+    manifests: Vec<RunManifest>,
+    environments: Vec<Environment>,
+) -> PageFacts {
     PageFacts {
         scenario_file: scenario.display().to_string(),
         results_folder: folder.to_owned(),
         manifests,
+        environments,
         launch: plan.variants.iter().map(|variant| (variant.name.clone(), launch(plan, variant))).collect(),
     }
 }

@@ -141,7 +141,8 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn made(&self, stored: &Stored, settings: &PageSettings) -> Result<String, PageError> {
-        let facts = facts(&self.args.scenario.scenario, &stored.plan, &stored.name, stored.manifests.clone());
+        let (manifests, environments) = (stored.manifests.clone(), stored.environments.clone());
+        let facts = facts(&self.args.scenario.scenario, &stored.plan, &stored.name, manifests, environments);
         report::page_with(&stored.plan, &stored.results, &facts, settings, self.existing)
     }
 

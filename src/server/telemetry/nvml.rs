@@ -45,7 +45,7 @@ impl Devices for Driver {
         let mut asked = Asked::default();
         let driver = asked.keep("driver", self.nvml.sys_driver_version());
         let cuda = asked.keep("cuda", self.nvml.sys_cuda_driver_version());
-        let devices = asked.keep("gpus", self.devices()).unwrap_or_default();
+        let devices = asked.keep("gpu", self.devices()).unwrap_or_default();
         DeviceFacts {
             driver,
             cuda: cuda.map(|cuda| format!("{}.{}", cuda_driver_version_major(cuda), cuda_driver_version_minor(cuda))),

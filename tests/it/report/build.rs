@@ -325,7 +325,11 @@ pub(crate) fn calibrated(plan: &Plan, records: &[Record], calibration: &[Record]
 /// Results of a plan whose runs have these records, in order.
 pub(crate) fn all(plan: &Plan, records: &[Vec<Record>]) -> Results {
     let summaries = plan.runs.iter().zip(records).map(|(run, records)| {
-        summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[], telemetry: &[] })
+        summarize(
+            plan,
+            run,
+            &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[], telemetry: &[] },
+        )
     });
     results(plan, summaries.collect(), Vec::new())
 }

@@ -188,7 +188,11 @@ fn interrupted() -> Case {
     let records = in_turn(&[1.0; 4]);
     let stopped = |state: RunState, records: &[Record]| {
         let manifest = omni_bench::record::RunManifest { state, ..manifest(&plan.runs[0]) };
-        summarize(&plan, &plan.runs[0], &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[], telemetry: &[] })
+        summarize(
+            &plan,
+            &plan.runs[0],
+            &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[], telemetry: &[] },
+        )
     };
     let cancelled = Record { status: Status::Cancelled, ..records[3].clone() };
     for fires in [
