@@ -48,15 +48,16 @@ impl Campaign<'_> {
         };
         let kept = found.and_then(|found| {
             let folder = folder.map_or_else(|| self.server_folder(variant), Ok)?;
+            let told = simulated_speed(found.version.as_ref());
+            let simulated = told.or(self.simulator.map(|_| self.plan.speed));
             let facts = ServerFacts {
                 folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
                 url: shown(&url),
                 models: found.served.models().map(<[_]>::to_vec),
                 version: found.version,
-                background,
+                // a simulator's times do not depend on what else the GPUs do
+                background: background.filter(|_| simulated.is_none()),
             };
-            let told = simulated_speed(facts.version.as_ref());
-            let simulated = told.or(self.simulator.map(|_| self.plan.speed));
             let telemetry = self
                 .describe(variant, &folder, &facts, (command, &origin, &found.probe), simulated.is_some())
                 .map_err(Unready::Results)?;

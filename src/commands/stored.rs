@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::plan::{Plan, RunPlan};
 use crate::record::{
-    Environment, ReadError, Record, ResultsDir, RunManifest, RunState, TelemetrySample, read_journal, read_json,
-    read_telemetry,
+    Environment, Machine, ReadError, Record, ResultsDir, Role, RunManifest, RunState, TelemetrySample, read_journal,
+    read_json, read_telemetry,
 };
 use crate::report::Source;
 use crate::summarize::{self, NotRun, RESULTS_FORMAT, Results, RunFiles, Summary, summarize};
@@ -35,6 +35,15 @@ impl Stored {
     /// As reports see it, under this name.
     pub(crate) const fn source<'a>(&'a self, name: &'a str) -> Source<'a> {
         Source { name, plan: &self.plan, results: &self.results, manifests: self.manifests.as_slice(), links: None }
+    }
+}
+
+impl Stored {
+    /// The machine that a variant's server ran on; `None` when that was another host or a simulator's.
+    pub(crate) fn machine(&self, variant: &str) -> Option<&Machine> {
+        let of_server = |found: &&Environment| found.variant == variant;
+        let mut machines = self.environments.iter().filter(of_server).filter_map(|found| found.machine.as_ref());
+        machines.find(|machine| machine.role == Role::Server)
     }
 }
 

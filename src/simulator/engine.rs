@@ -72,7 +72,7 @@ struct Load(AtomicU64);
 impl Load {
     fn set(&self, (running, waiting): (usize, usize)) {
         let half = |count: usize| u64::from(u32::try_from(count).unwrap_or(u32::MAX));
-        self.0.store(half(running) << 32 | half(waiting), Ordering::Relaxed);
+        self.0.store((half(running) << 32) | half(waiting), Ordering::Relaxed);
     }
 
     fn get(&self) -> (u64, u64) {

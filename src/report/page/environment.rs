@@ -47,11 +47,11 @@ pub(crate) fn table(plan: &Plan, results: &Results, facts: &PageFacts) -> Table 
     add(named("Model", models(plan, facts).join(", "), "sent with every request"));
     let versions = versions(facts);
     if !versions.is_empty() {
-        add(named("Server version", versions.join(", "), "the server's `/version`"));
+        add(named("Server version", versions.join(", "), "told by /version"));
     }
     let served = distinct(facts.environments.iter().flat_map(|found| found.models.iter().flatten().cloned()));
     if !served.is_empty() {
-        add(named("Models served", served.join(", "), "the server's `/v1/models`"));
+        add(named("Models served", served.join(", "), "told by /v1/models"));
     }
     let gpus = distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", ");
     add(named("GPUs per server", gpus, "scenario"));
@@ -62,7 +62,7 @@ pub(crate) fn table(plan: &Plan, results: &Results, facts: &PageFacts) -> Table 
         add(named("Client", clients.join("; "), "measured before the first run"));
     }
     if let Some(simulated) = caption::simulated(results) {
-        add(named("Numbers", simulated, "the server's `/version`"));
+        add(named("Numbers", simulated, "told by /version"));
     }
     table
 }
@@ -90,30 +90,39 @@ fn declared_rows(plan: &Plan, facts: &PageFacts) -> (Vec<Row>, Vec<&'static str>
         let several = values.len() > 1;
         for (variants, value) in values {
             let component = if several { format!("{} ({})", title(&key), variants.join(", ")) } else { title(&key) };
-            let of =
-                |(_, labels): &(&String, &Vec<String>)| labels.iter().any(|label| variants.contains(&label.as_str()));
-            let beside = found.map(|found| {
-                let seen: Vec<&str> = found.values.iter().filter(of).map(|(value, _)| value.as_str()).collect();
-                match (seen.is_empty(), contradicted(&key, &value)) {
-                    (true, _) => format!("declared; not detected: {}", found.reasons.join("; ")),
-                    (false, false) => {
-                        format!(
-                            "declared; {}: {}",
-                            machine::source(fact.unwrap_or_default(), &facts.environments),
-                            seen.join(", ")
-                        )
-                    }
-                    (false, true) => format!(
-                        "declared, and contradicted; {}: {}",
-                        machine::source(fact.unwrap_or_default(), &facts.environments),
-                        seen.join(", ")
-                    ),
-                }
-            });
-            rows.push([component, value, beside.unwrap_or_else(|| "declared".to_owned())]);
+            let who = if value == NOT_DECLARED { "" } else { "declared" };
+            let beside = found.and_then(|found| seen(found, &variants));
+            let by = machine::source(fact.unwrap_or_default(), &facts.environments);
+            let source = match beside {
+                None => who.to_owned(),
+                Some(Err(why)) => parted(who, &format!("not detected: {why}")),
+                Some(Ok(text)) if contradicted(&key, &value) => format!("{who}, and contradicted; {by}: {text}"),
+                Some(Ok(text)) => parted(who, &format!("{by}: {text}")),
+            };
+            rows.push([component, value, source]);
         }
     }
     (rows, told)
+}
+
+/// What a variant has that others declare a fact of, and it does not.
+const NOT_DECLARED: &str = "not declared";
+
+/// What was detected for these variants; the error is why it was not, `None` when nobody looked.
+fn seen(found: &machine::Found, variants: &[&str]) -> Option<Result<String, String>> {
+    let of = |labels: &Vec<String>| labels.iter().any(|label| variants.contains(&label.as_str()));
+    let values = found.values.iter().filter(|(_, labels)| of(labels)).map(|(value, _)| value.as_str());
+    let values = values.collect::<Vec<_>>().join(", ");
+    let reasons = found.reasons.join("; ");
+    match (values.is_empty(), reasons.is_empty()) {
+        (false, _) => Some(Ok(values)),
+        (true, false) => Some(Err(reasons)),
+        (true, true) => None,
+    }
+}
+
+fn parted(who: &str, what: &str) -> String {
+    if who.is_empty() { what.to_owned() } else { format!("{who}; {what}") }
 }
 
 /// Declared facts by key; several values name the variants they hold for.
@@ -124,7 +133,7 @@ fn declared(plan: &Plan) -> IndexMap<String, Vec<(Vec<&str>, String)>> {
     for key in keys {
         let values = facts.entry(key.clone()).or_default();
         for variant in &plan.variants {
-            let value = variant.environment.get(&key).map_or_else(|| "not declared".to_owned(), words);
+            let value = variant.environment.get(&key).map_or_else(|| NOT_DECLARED.to_owned(), words);
             match values.iter_mut().find(|(_, known)| *known == value) {
                 Some((variants, _)) => variants.push(&variant.label),
                 None => values.push((vec![&variant.label], value)),

@@ -49,6 +49,7 @@ pub struct Scraped {
     given_up: bool,
 }
 
+#[derive(Debug)]
 enum Order {
     Begin(Instant),
     End,
@@ -59,15 +60,6 @@ enum Order {
 pub struct Watch {
     orders: mpsc::UnboundedSender<Order>,
     done: oneshot::Receiver<Vec<String>>,
-}
-
-impl std::fmt::Debug for Order {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Begin(_) => "Begin",
-            Self::End => "End",
-        })
-    }
 }
 
 impl Telemetry {
@@ -205,7 +197,7 @@ impl Looker {
         let given_up = self.scraped(|scraped| scraped.given_up);
         let probe = self.of.probe.clone();
         (!given_up).then(|| {
-            let scrape: Scrape = Box::pin(async move { (Instant::now(), scraped(&probe).await) });
+            let scrape: Scrape = Box::pin(async move { (Instant::now(), asked(&probe).await) });
             scrape
         })
     }
@@ -264,7 +256,7 @@ async fn answered(scrape: &mut Option<Scrape>) -> (Instant, Result<ServerSample,
     }
 }
 
-async fn scraped(probe: &Probe) -> Result<ServerSample, Refusal> {
+async fn asked(probe: &Probe) -> Result<ServerSample, Refusal> {
     let refusal = |why: String, settled: bool| Refusal { why, settled };
     let answer = probe.get(PATH).await.map_err(|why| refusal(why, false))?;
     if !answer.is_success() {

@@ -28,8 +28,8 @@ fn near(value: Option<f64>, wanted: f64) {
 
 #[test]
 fn the_energy_is_what_the_counter_grew_by_on_the_servers_gpus() {
-    let samples =
-        [0, 2, 4].map(|at| look(at, vec![gpu(0, 300.0, Some(1e6 + 250.0 * at as f64)), gpu(1, 60.0, Some(5.0))]));
+    let counter = [(0, 1e6), (2, 1e6 + 500.0), (4, 1e6 + 1000.0)];
+    let samples = counter.map(|(at, joules)| look(at, vec![gpu(0, 300.0, Some(joules)), gpu(1, 60.0, Some(5.0))]));
     let figures = figures(&samples, MADE).unwrap();
     assert_eq!((figures.gpu_samples, figures.server_samples), (3, 0));
     assert_eq!(figures.gpu_basis, Some(GpuBasis::ServerProcesses));

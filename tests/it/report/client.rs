@@ -109,6 +109,7 @@ fn a_run_whose_client_was_not_measured_says_so_by_null() {
 /// The checklist's line about the client, and the terminal's.
 fn lines(plan: &Plan, results: &Results) -> (String, Option<String>) {
     let facts = PageFacts {
+        environments: Vec::new(),
         scenario_file: String::new(),
         results_folder: String::new(),
         manifests: Vec::new(),
