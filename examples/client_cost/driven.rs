@@ -115,6 +115,7 @@ fn carry_out(spec: &Spec) -> Outcome<Ran> {
         save_media: false,
         stop: Stop::new(),
         progress: &progress,
+        on_start: &|_| {},
     });
     let mut resident_mb = Vec::new();
     let driven = runtime()?.block_on(async {

@@ -10,9 +10,10 @@ use super::{Campaign, CampaignError, RunOutcome};
 use crate::execute::{Drive, DriveError, Driven, Target, drive};
 use crate::plan::{RunPlan, VariantPlan};
 use crate::record::{
-    Claim, Claimed, ClaimedRun, ClientProbe, Look, Lost, MANIFEST_FORMAT, RunDir, RunManifest, RunState,
-    STALE_AFTER, write_json,
+    Claim, Claimed, ClaimedRun, ClientProbe, Look, Lost, MANIFEST_FORMAT, RunDir, RunManifest, RunState, STALE_AFTER,
+    write_json,
 };
+use crate::server::Watch;
 
 /// How often the heartbeat of a claim in doubt is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -41,6 +42,9 @@ impl Campaign<'_> {
             write_json(&dir.request(), &self.redactor(variant).value(example))?;
         }
         self.progress.run_started(&run.id, number, of);
+        let watch = host.telemetry.watch(&run.id, speed);
+        let watch = watch.inspect_err(|error| self.note(&format!("`{}` has no telemetry: {error}", run.id))).ok();
+        let on_start = |origin| watch.iter().for_each(|watch| watch.begins(origin));
         let to_drive = |stop| Drive {
             plan: self.plan,
             run,
@@ -51,9 +55,13 @@ impl Campaign<'_> {
             save_media: self.save_media,
             stop,
             progress: self.progress,
+            on_start: &on_start,
         };
         let (driven, lost) = self.drive_watched(host, &claimed, |stop| drive(to_drive(stop))).await;
         self.progress.run_ended();
+        for note in watched(watch).await {
+            self.note(&note);
+        }
         host.lost.clone_from(&lost);
         match claimed.lost() {
             None => self.close(run, &dir, claimed.manifest.clone(), driven, lost),
@@ -165,6 +173,14 @@ impl Campaign<'_> {
 
     pub(super) fn own_claim(&self) -> Claim {
         Claim { host: self.host.into(), pid: std::process::id(), at: (self.now)().to_string() }
+    }
+}
+
+/// Ends the look at the server; what is worth a note.
+async fn watched(watch: Option<Watch>) -> Vec<String> {
+    match watch {
+        Some(watch) => watch.ends().await,
+        None => Vec::new(),
     }
 }
 

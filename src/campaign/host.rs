@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::plan::VariantPlan;
 use crate::record::ServerFacts;
-use crate::server::{Probe, ServerProcess};
+use crate::server::{Probe, ServerProcess, Telemetry};
 
 /// An in-process server needs no longer to see that it is to end.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -126,6 +126,8 @@ pub(super) struct Host {
     pub(super) ready_path: String,
     /// How it ended by itself during a run.
     pub(super) lost: Option<String>,
+    /// What is looked at while it is under load.
+    pub(super) telemetry: Telemetry,
 }
 
 /// Whether `/version` tells of a simulator, and its time base.

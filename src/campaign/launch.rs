@@ -1,6 +1,5 @@
 //! Bringing a variant's server up: in this process, as a child, by hand, or by finding it there.
 
-use std::io;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
@@ -11,10 +10,10 @@ use super::Campaign;
 use super::host::{Host, Origin, Unready, given_url, simulated_speed};
 use crate::execute::{Secrets, authorities};
 use crate::plan::{ReadyPlan, ServerPlan, VariantPlan};
-use crate::record::{Redactor, ServerFacts, VERIFY_FORMAT, VerifyReport, write_json};
+use crate::record::{GpuLoad, Redactor, ServerFacts, VERIFY_FORMAT, VerifyReport, write_json};
 use crate::server::{
-    ENVIRONMENT_FORMAT, Environment, Launch, Probe, Readiness, Served, ServerProcess, Words, choose_model, free_port,
-    server_words, shell_line, surroundings, verify,
+    Launch, Probe, Readiness, Served, ServerProcess, Words, choose_model, free_port, server_words, shell_line,
+    surroundings, verify,
 };
 
 /// Where started servers listen.
@@ -27,6 +26,8 @@ struct Rising {
     command: Option<Vec<String>>,
     /// Folder under `servers/`, once it exists.
     folder: Option<PathBuf>,
+    /// What the GPUs did before it was started.
+    background: Option<Vec<GpuLoad>>,
 }
 
 /// What a server tells about itself.
@@ -41,7 +42,7 @@ struct Found {
 impl Campaign<'_> {
     /// Starts or finds the server of a variant, waits until it is ready and asks what it is.
     pub(super) async fn bring_up(&self, variant: &VariantPlan) -> Result<Host, Unready> {
-        let Rising { mut origin, url, command, folder } = self.start(variant)?;
+        let Rising { mut origin, url, command, folder, background } = self.start(variant)?;
         let folder = folder.map_or_else(|| self.server_folder(variant), Ok)?;
         let found = tokio::select! {
             found = self.inspect(variant, &url, &folder, &mut origin) => found,
@@ -49,21 +50,25 @@ impl Campaign<'_> {
         };
         let redactor = self.redactor(variant);
         let kept = found.and_then(|found| {
+            let told = simulated_speed(found.version.as_ref());
+            let simulated = told.or(self.simulator.map(|_| self.plan.speed));
             let facts = ServerFacts {
                 folder: folder.file_name().map(|name| name.to_string_lossy().into_owned()),
                 url: shown(&url),
                 models: found.served.models().map(|ids| ids.iter().map(|id| redactor.text(id)).collect()),
                 version: found.version.map(|version| redactor.value(version)),
+                // a simulator's times do not depend on what else the GPUs do
+                background: background.filter(|_| simulated.is_none()),
             };
-            self.keep_environment(variant, &folder, &facts, command).map_err(Unready::Results)?;
-            Ok((found.probe, found.model, facts))
+            let telemetry = self
+                .describe(variant, &folder, &facts, (command, &origin, &found.probe), simulated.is_some())
+                .map_err(Unready::Results)?;
+            Ok((found.probe, found.model, facts, simulated, telemetry))
         });
         match kept {
-            Ok((probe, model, facts)) => {
-                let told = simulated_speed(facts.version.as_ref());
-                let simulated = told.or(self.simulator.map(|_| self.plan.speed));
+            Ok((probe, model, facts, simulated, telemetry)) => {
                 let ready_path = self.ready_plan(variant, &origin).0.path.clone();
-                Ok(Host { origin, url, probe, facts, model, simulated, ready_path, lost: None })
+                Ok(Host { origin, url, probe, facts, model, simulated, ready_path, lost: None, telemetry })
             }
             Err(error) => {
                 let last_words = origin.last_words();
@@ -80,10 +85,22 @@ impl Campaign<'_> {
         if let Some(simulator) = self.simulator {
             let server = simulator(variant).map_err(|error| Unready::Failed(format!("the simulator: {error}")))?;
             let url = server.url().to_owned();
-            return Ok(Rising { origin: Origin::InProcess(server), url, command: None, folder: None });
+            return Ok(Rising {
+                origin: Origin::InProcess(server),
+                url,
+                command: None,
+                folder: None,
+                background: None,
+            });
         }
         match &self.plan.server {
-            None => Ok(Rising { origin: Origin::Given, url: given_url(variant)?, command: None, folder: None }),
+            None => Ok(Rising {
+                origin: Origin::Given,
+                url: given_url(variant)?,
+                command: None,
+                folder: None,
+                background: None,
+            }),
             Some(server) if server.is_manual() => self.ask_for(server, variant),
             Some(server) => self.launch(server, variant),
         }
@@ -108,10 +125,11 @@ impl Campaign<'_> {
             stop_grace: server.stop_grace.duration(),
             watchdog: self.watchdog.clone(),
         };
+        let background = self.background();
         let process = ServerProcess::start(&launch).map_err(|error| Unready::Failed(error.to_string()))?;
         self.note(&format!("starting the server of `{}`: {}", variant.name, shell_line(&server.env, &words)));
         let origin = Origin::Launched(Box::new(process));
-        Ok(Rising { origin, url, command: Some(words), folder: Some(folder) })
+        Ok(Rising { origin, url, command: Some(words), folder: Some(folder), background })
     }
 
     fn ask_for(&self, server: &ServerPlan, variant: &VariantPlan) -> Result<Rising, Unready> {
@@ -120,7 +138,7 @@ impl Campaign<'_> {
         let words = self.words(server, variant, &host, port)?;
         let line = shell_line(&server.env, &words);
         self.ask(&format!("start the server of `{}` so that it answers at {url}:\n  {line}", variant.name));
-        Ok(Rising { origin: Origin::Manual, url, command: Some(words), folder: None })
+        Ok(Rising { origin: Origin::Manual, url, command: Some(words), folder: None, background: None })
     }
 
     fn words(&self, server: &ServerPlan, variant: &VariantPlan, host: &str, port: u16) -> Result<Vec<String>, Unready> {
@@ -205,28 +223,6 @@ impl Campaign<'_> {
         let folder = self.dir.server(&variant.name, number);
         fs_err::create_dir_all(&folder).map_err(Unready::Results)?;
         Ok(folder)
-    }
-
-    fn keep_environment(
-        &self,
-        variant: &VariantPlan,
-        folder: &Path,
-        facts: &ServerFacts,
-        command: Option<Vec<String>>,
-    ) -> io::Result<()> {
-        let environment = Environment {
-            format: ENVIRONMENT_FORMAT,
-            tool_version: env!("CARGO_PKG_VERSION").into(),
-            host: self.host.into(),
-            ready_at: (self.now)().to_string(),
-            variant: variant.name.clone(),
-            url: facts.url.clone(),
-            models: facts.models.clone(),
-            version: facts.version.clone(),
-            command,
-            environment: variant.environment.clone(),
-        };
-        write_json(&folder.join("environment.json"), &environment)
     }
 }
 

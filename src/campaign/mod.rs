@@ -4,6 +4,7 @@
 
 mod client;
 mod drive;
+mod environment;
 mod host;
 mod launch;
 mod orphans;

@@ -119,6 +119,8 @@ closed_set! {
         Interrupted => "interrupted",
         /// Lines of the run's journals are torn or corrupt and were left out.
         UnreadableRecords => "unreadable_records",
+        /// Something else was at work on the GPUs before the server started.
+        BackgroundLoad => "background_load",
     }
 }
 

@@ -1,6 +1,7 @@
 //! One run from warm-up to its last record.
 
 use std::io;
+use std::time::Instant;
 
 use jiff::Timestamp;
 
@@ -51,6 +52,8 @@ pub struct Drive<'a> {
     pub stop: Stop,
     /// Where progress is shown.
     pub progress: &'a Progress,
+    /// Told when the clock of the measured requests starts.
+    pub on_start: &'a (dyn Fn(Instant) + Sync),
 }
 
 /// How many requests ended how; together they are the requests of the run.
@@ -252,6 +255,9 @@ impl<'a> Ready<'a> {
         }
         let began = !drive.stop.is_requested();
         let started_at = began.then(Timestamp::now);
+        if began {
+            (drive.on_start)(Instant::now());
+        }
         let end = run_phase(self.measured, drive, shared).await?;
         let interrupted = drive.stop.is_requested() && end.counts.cancelled > 0;
         Ok(Driven { interrupted, started_at, ended_at: began.then(Timestamp::now), counts: end.counts })

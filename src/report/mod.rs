@@ -22,6 +22,7 @@ mod query;
 mod sections;
 mod source;
 mod table;
+mod telemetry;
 mod terminal;
 mod text;
 mod verdict;

@@ -34,6 +34,11 @@ impl Answer {
         self.status >= 200 && self.status < 300
     }
 
+    /// Whether the body may have been longer than what is kept of it.
+    pub(super) const fn is_cut(&self) -> bool {
+        self.body.len() >= LONGEST_REPLY
+    }
+
     /// The body as JSON, when it is.
     pub fn json(&self) -> Option<serde_json::Value> {
         serde_json::from_slice(&self.body).ok()

@@ -44,7 +44,24 @@ pub(crate) struct Tally {
     pub(crate) succeeded: AtomicU64,
     pub(crate) failed: AtomicU64,
     pub(crate) latency_us: AtomicU64,
+    pub(crate) encoding_us: AtomicU64,
     pub(crate) denoising_us: AtomicU64,
+    pub(crate) step_us: AtomicU64,
+    pub(crate) decoding_us: AtomicU64,
+}
+
+impl Tally {
+    fn success(&self, times: &Times, steps: u32) {
+        let add = |counter: &AtomicU64, from_s: f64, to_s: f64, parts: f64| {
+            counter.fetch_add(micros((to_s - from_s) / parts), Ordering::Relaxed);
+        };
+        add(&self.latency_us, times.arrival_s, times.finished_s, 1.0);
+        add(&self.encoding_us, times.started_s, times.encoded_s, 1.0);
+        add(&self.denoising_us, times.encoded_s, times.denoised_s, 1.0);
+        add(&self.step_us, times.encoded_s, times.denoised_s, f64::from(steps.max(1)));
+        add(&self.decoding_us, times.denoised_s, times.finished_s, 1.0);
+        self.succeeded.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Something made: the media, and what the server says about making them.
@@ -122,7 +139,7 @@ impl App {
         self.engine.clock()
     }
 
-    pub(crate) fn load(&self) -> (usize, usize) {
+    pub(crate) fn load(&self) -> (u64, u64) {
         self.engine.load()
     }
 
@@ -160,12 +177,7 @@ impl App {
         let made = self.made(arrival_s, shape, medium, seed).await;
         let tally = &self.tally;
         match &made {
-            Ok(made) => {
-                tally.succeeded.fetch_add(1, Ordering::Relaxed);
-                tally.latency_us.fetch_add(micros(made.times.finished_s - arrival_s), Ordering::Relaxed);
-                let denoising = micros(made.times.denoised_s - made.times.encoded_s);
-                tally.denoising_us.fetch_add(denoising, Ordering::Relaxed);
-            }
+            Ok(made) => tally.success(&made.times, shape.steps),
             Err(_) => drop(tally.failed.fetch_add(1, Ordering::Relaxed)),
         }
         made

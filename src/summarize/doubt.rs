@@ -3,7 +3,7 @@
 //! | a run is | when |
 //! |---|---|
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
-//! | suspect | lines of its journals cannot be read, requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
+//! | suspect | lines of its journals cannot be read, requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, something else was at work on the GPUs, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
 //!
 //! | warning | when |
@@ -21,6 +21,7 @@
 //! | duplicate outputs | two requests returned the same bytes; suspect when more than 50 % of successes did |
 //! | flagged | a success carries a remark that no other warning or figure tells |
 //! | unreadable records | a line of a journal is torn, or not as it was written |
+//! | background load | before omni-bench started the server, a GPU was busy for 5 % of the time or processes held 1024 MiB of it; only its own GPUs count where those are known |
 
 use indexmap::IndexMap;
 
@@ -28,10 +29,11 @@ use super::client;
 use super::concurrency;
 use super::row::Row;
 use super::sample::{Sample, real, seconds};
+use super::telemetry::GpuBasis;
 use super::types::{Summary, Warning};
 use crate::catalog::{Flag, Validity, WarningKind};
 use crate::plan::{Plan, RunPlan};
-use crate::record::{RunManifest, RunState, Status};
+use crate::record::{GpuLoad, RunManifest, RunState, Status};
 
 /// Requests per slot below which start and drain of the run weigh more than its steady state.
 const PER_SLOT: u64 = 4;
@@ -52,6 +54,11 @@ const QUEUED_FROM: usize = 5;
 const POLL_SHARE: f64 = 0.1;
 /// Share of successes with another request's bytes above which a cache is taken to have answered.
 const COPIES: f64 = 0.5;
+
+/// Share of time with a kernel running from which a GPU is not idle; a desktop stays below.
+const BUSY: f64 = 0.05;
+/// Memory in MiB from which processes on a GPU are more than a desktop's.
+const HELD_MB: f64 = 1024.0;
 
 /// What the warnings are made from.
 pub(crate) struct Evidence<'a> {
@@ -81,6 +88,7 @@ pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
     let mut doubts = Doubts { validity: Validity::Valid, warnings: Vec::new() };
     outcomes(evidence, &mut doubts);
     load(evidence, &mut doubts);
+    background(evidence, &mut doubts);
     replies(evidence, &mut doubts);
     (doubts.validity, doubts.warnings)
 }
@@ -166,6 +174,29 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
             warmup.requests, warmup.concurrency
         );
         doubts.add(Validity::Valid, WarningKind::UnmatchedWarmup, text);
+    }
+}
+
+/// What the GPUs did before the server was there is no part of the figures, and may have gone on.
+fn background(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let telemetry = e.summary.telemetry.as_ref().filter(|told| told.gpu_basis == Some(GpuBasis::ServerProcesses));
+    let elsewhere =
+        |index: u32| telemetry.is_some_and(|told| told.gpus.iter().any(|gpu| gpu.index == index && !gpu.counted));
+    let busy = |gpu: &&GpuLoad| {
+        gpu.utilization.is_some_and(|share| share >= BUSY) || gpu.held_mb.is_some_and(|held| held >= HELD_MB)
+    };
+    let loads = e.manifest.server.background.iter().flatten().filter(|gpu| !elsewhere(gpu.index)).filter(busy);
+    let told = loads.map(|gpu| {
+        let parts = [
+            gpu.utilization.map(|share| format!("busy {:.0} % of the time", share * 100.0)),
+            gpu.held_mb.map(|held| format!("with {held:.0} MiB held by processes")),
+        ];
+        format!("GPU {} was {}", gpu.index, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    });
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        let text = format!("before the server was started, {}", told.join("; "));
+        doubts.add(Validity::Suspect, WarningKind::BackgroundLoad, text);
     }
 }
 

@@ -14,6 +14,7 @@ mod run;
 mod sample;
 mod slo;
 mod survival;
+mod telemetry;
 mod types;
 
 pub use doubt::doubt_unreadable;
@@ -27,6 +28,7 @@ pub use run::{RunFiles, summarize, summarize_rows};
 pub use sample::{Sample, SampleError};
 pub(crate) use sample::{real, real_u64, seconds};
 pub(crate) use survival::survival;
+pub use telemetry::{EnergyBasis, GpuBasis, GpuFigures, PeakMean, ProcessFigures, TelemetryFigures, ToldTime};
 pub use types::{
     Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, JobPhases, Mean99, Memory, NotRun, Percentile,
     RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,

@@ -15,10 +15,11 @@ use super::row::Row;
 use super::sample::{Sample, real, real_u64, seconds};
 use super::slo::{self, Attained, Targets};
 use super::survival;
+use super::telemetry;
 use super::types::{ClassSummary, Distribution, ErrorCount, Percentile, Summary};
-use crate::catalog::{Validity, WarningKind};
+use crate::catalog::{Medium, Validity, WarningKind};
 use crate::plan::{Plan, RunPlan};
-use crate::record::{Record, RunManifest, Status};
+use crate::record::{Record, RunManifest, Status, TelemetrySample};
 
 /// How many request ids an error group names.
 const NAMED: usize = 10;
@@ -34,6 +35,8 @@ pub struct RunFiles<'a> {
     pub calibration: &'a [Record],
     /// Warm-up requests; never counted.
     pub warmup: &'a [Record],
+    /// What its server and GPUs did.
+    pub telemetry: &'a [TelemetrySample],
 }
 
 /// The summary of a run. Requests without a record were never sent and count as cancelled.
@@ -43,16 +46,18 @@ pub struct RunFiles<'a> {
 /// cancelled requests say nothing about how long a success takes and are left out.
 pub fn summarize(plan: &Plan, run: &RunPlan, files: &RunFiles<'_>) -> Summary {
     let rows = |records: &[Record]| records.iter().map(Row::from).collect::<Vec<_>>();
-    summarize_rows(plan, run, files.manifest, &rows(files.records), &rows(files.calibration))
+    summarize_rows(plan, run, files.manifest, &rows(files.records), &rows(files.calibration), files.telemetry)
 }
 
-/// The same from rows: of the measured requests, and of the calibration requests for SLO targets.
+/// The same from rows: of the measured requests, and of the calibration requests for SLO targets; and from what
+/// server and GPUs did meanwhile.
 pub fn summarize_rows(
     plan: &Plan,
     run: &RunPlan,
     manifest: &RunManifest,
     records: &[Row],
     calibration: &[Row],
+    samples: &[TelemetrySample],
 ) -> Summary {
     let headline = Headline::of(run);
     let mut summary = unmeasured(plan, run, manifest);
@@ -61,6 +66,14 @@ pub fn summarize_rows(
     times(&mut summary, run, records, headline);
     let successes: Vec<&Row> = records.iter().filter(|record| record.status == Status::Ok).collect();
     media::fill(&mut summary, plan.task.medium(), &successes);
+    let videos = successes.iter().map(|record| record.outputs().len() as u64).sum();
+    let made = telemetry::Made {
+        duration_s: summary.duration_s,
+        completed: summary.completed,
+        images: summary.images,
+        videos: (plan.task.medium() == Medium::Video).then_some(videos),
+    };
+    summary.telemetry = telemetry::figures(samples, made);
     let targets = Targets::new(plan, calibration, records);
     summary.slo = slo::slo(&targets, records, headline.us());
     summary.goodput_per_s = summary.slo.as_ref().and_then(|slo| per_s(slo.met, summary.duration_s));
@@ -124,6 +137,7 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         peak_concurrency: 0,
         peak_memory_mb: None,
         stage_ms: BTreeMap::new(),
+        telemetry: None,
         slo: None,
         classes: IndexMap::new(),
         lateness_ms: None,

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::telemetry::TelemetryFigures;
 use crate::catalog::{ErrorClass, Validity, WarningKind};
 use crate::record::Spread;
 use crate::units::Rate;
@@ -141,6 +142,9 @@ pub struct Summary {
     pub peak_memory_mb: Option<Memory>,
     /// Stage times by the server's names, in milliseconds.
     pub stage_ms: BTreeMap<String, StageTime>,
+    /// What the server and its GPUs did meanwhile; null when nobody looked.
+    #[serde(default)]
+    pub telemetry: Option<TelemetryFigures>,
     /// SLO attainment; null when no request had a target.
     pub slo: Option<Slo>,
     /// The same per class, cheapest shape first. A request that was never sent and left no record

@@ -12,7 +12,7 @@ use crate::commands::hardware;
 use crate::commands::stored::{self, Stored};
 use crate::compare::{Arm, Fingerprint, Point, Repeat};
 use crate::plan::{Axis, Plan, RunPlan, VariantPlan};
-use crate::record::{ReadError, Record, RunManifest};
+use crate::record::{Machine, ReadError, Record, RunManifest};
 use crate::summarize::doubt_unreadable;
 
 /// Why there is no arm.
@@ -198,9 +198,13 @@ fn fingerprint(stored: &Stored, run: &RunPlan, runs: &[&RunPlan], repeats: &[Rep
     }
     let declared = variant.map_or(&plan.environment, |variant| &variant.environment);
     let (told_by, name) = hardware::accelerator(declared).unzip();
-    fact("gpu", value(&name));
+    let machine = stored.machine(&run.variant);
+    fact("gpu", value(&name.or_else(|| machine.and_then(Machine::gpu_model))));
     for (key, value) in declared.iter().filter(|(key, _)| told_by != Some(key.as_str())) {
         fact(&format!("environment.{key}"), value.clone());
+    }
+    for (key, value) in hardware::filled(declared, machine) {
+        fact(&format!("environment.{key}"), json!(value));
     }
     fact("server.models", of_manifests(&|manifest| value(&manifest.server.models)));
     fact("server.version", of_manifests(&|manifest| version(manifest)));

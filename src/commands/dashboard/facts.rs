@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Stored;
 use crate::plan::{Plan, VariantPlan, serve_flags};
-use crate::record::{ResultsDir, RunManifest, Verified, VerifyReport, read_json};
+use crate::record::{Environment, ResultsDir, RunManifest, Verified, VerifyReport, read_json};
 use crate::report::PageFacts;
 use crate::server::{Words, server_words};
 
@@ -14,11 +14,13 @@ pub(in crate::commands) fn facts(
     plan: &Plan,
     (dir, folder): (&ResultsDir, &str),
     manifests: Vec<RunManifest>,
+    environments: Vec<Environment>,
 ) -> PageFacts {
     PageFacts {
         scenario_file: scenario.display().to_string(),
         results_folder: folder.to_owned(),
         manifests,
+        environments,
         launch: plan.variants.iter().map(|variant| (variant.name.clone(), launch(plan, variant))).collect(),
         verified: plan.variants.iter().map(|variant| (variant.name.clone(), verified(dir, variant))).collect(),
     }

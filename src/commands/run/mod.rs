@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
@@ -27,9 +28,13 @@ use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
 use crate::plan::{Plan, Step, phases};
 use crate::record::{ResultsDir, write_json};
-use crate::server::host_name;
+use crate::server::{Devices, devices, host_name};
 use crate::summarize::Results;
 use gating::Gating;
+
+/// A hook for tests: a file of JSON lines that stands in for the GPU driver, with `facts` once and `gpus`
+/// or `error` per look.
+const RECORDED_DEVICES: &str = "OMNI_BENCH_TEST_DEVICES";
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
     match prepare(&args.planning, ui) {
@@ -214,6 +219,7 @@ impl Job<'_> {
     async fn campaign(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
         let plan = self.plan;
         let (Within { stop, progress, .. }, host) = (self.within, host_name());
+        let devices = self.devices();
         let start_simulator = |variant: &_| simulated::start(plan, variant, self.ui);
         let null = simulated::start_null()
             .inspect_err(|error| self.ui.note(&format!("the client cannot be measured: {error}")))
@@ -233,6 +239,7 @@ impl Job<'_> {
             progress,
             save_media: self.args.save_media,
             fail_fast: self.args.fail_fast,
+            devices: &devices,
             host: &host,
             now: &Timestamp::now,
             say: &|say| self.say(say),
@@ -249,6 +256,15 @@ impl Job<'_> {
             }),
             () = stop.abandoned() => Ok(None),
         }
+    }
+
+    /// The GPUs of this machine. A test puts a recording of others in their place; results then say so.
+    fn devices(&self) -> Result<Arc<dyn Devices>, String> {
+        let recording = std::env::var_os(RECORDED_DEVICES).map(PathBuf::from);
+        if self.plan.simulated && recording.is_none() {
+            return Err("a simulator answers, which uses none; they were not asked".to_owned());
+        }
+        devices(recording.as_deref())
     }
 
     /// This binary, which guards the servers that it starts.

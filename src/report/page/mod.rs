@@ -5,6 +5,7 @@
 
 mod adopt;
 mod environment;
+mod machine;
 mod markers;
 mod sandbox;
 mod service;
@@ -23,7 +24,7 @@ use super::table::Table;
 use super::whole::{Titled, nothing};
 use crate::catalog::TableKind;
 use crate::plan::Plan;
-use crate::record::{RunManifest, Verified};
+use crate::record::{Environment, RunManifest, Verified};
 use crate::summarize::Results;
 
 pub(crate) use adopt::adopt;
@@ -39,6 +40,8 @@ pub struct PageFacts {
     pub results_folder: String,
     /// `run.json` of the runs.
     pub manifests: Vec<RunManifest>,
+    /// `environment.json` of the servers, in the order of their first runs.
+    pub environments: Vec<Environment>,
     /// Words of the command that starts each variant's server, by variant: what omni-bench ran, or
     /// for servers started by hand what gives this configuration. The page names those that are missing.
     pub launch: IndexMap<String, Vec<String>>,

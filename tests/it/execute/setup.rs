@@ -157,6 +157,7 @@ impl Setup {
             save_media: self.save_media,
             stop: self.stop.clone(),
             progress: &progress,
+            on_start: &|_| {},
         };
         let result = tokio::time::timeout(Duration::from_mins(1), drive(job))
             .await

@@ -306,6 +306,7 @@ pub(crate) fn manifest(run: &RunPlan) -> RunManifest {
             url: "http://localhost:8091".to_owned(),
             models: Some(vec!["Qwen/Qwen-Image".to_owned()]),
             version: Some(json!({"version": "0.11.0"})),
+            background: None,
         },
         model: "Qwen/Qwen-Image".to_owned(),
         simulated: false,
@@ -322,13 +323,17 @@ pub(crate) fn summary(plan: &Plan, records: &[Record]) -> Summary {
 /// The same with calibration records.
 pub(crate) fn calibrated(plan: &Plan, records: &[Record], calibration: &[Record]) -> Summary {
     let run = &plan.runs[0];
-    summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration, warmup: &[] })
+    summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration, warmup: &[], telemetry: &[] })
 }
 
 /// Results of a plan whose runs have these records, in order.
 pub(crate) fn all(plan: &Plan, records: &[Vec<Record>]) -> Results {
     let summaries = plan.runs.iter().zip(records).map(|(run, records)| {
-        summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[] })
+        summarize(
+            plan,
+            run,
+            &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[], telemetry: &[] },
+        )
     });
     results(plan, summaries.collect(), Vec::new())
 }
