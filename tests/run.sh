@@ -51,6 +51,8 @@ RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items
 
 step "licences, bans and sources of the dependencies"
 command -v cargo-deny >/dev/null || cargo install cargo-deny --locked --quiet
+# also the crates of other platforms, without which nothing can be judged offline
+cargo fetch --locked --quiet
 cargo deny --offline check licenses bans sources
 
 step "doctests"

@@ -178,7 +178,7 @@ fn replies(endpoint: &str) -> (End, Vec<String>) {
     });
     let sandbox = Sandbox::new();
     let scenario = format!(
-        "{HEAD}endpoint = {{ url = '{url}', api = 'generations'{endpoint} }}\n\
+        "{HEAD}endpoint = {{ url = '{url}', path = '/v1/images/generations'{endpoint} }}\n\
          [datasets.A]\nprofiles = [{{ width = 64, height = 48 }}]\n"
     );
     fs_err::write(sandbox.path().join("x.toml"), scenario).unwrap();

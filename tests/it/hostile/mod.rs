@@ -5,4 +5,5 @@
 mod corpus;
 mod huge;
 mod properties;
+#[expect(unreachable_pub, reason = "the crate in `fuzz/` is made of this file, too")]
 mod targets;

@@ -72,7 +72,7 @@ pub fn check_ids(plan: &Plan) {
     let folder = ResultsDir::at("results");
     let mut seen = std::collections::BTreeSet::new();
     for run in &plan.runs {
-        assert!(seen.insert(run.id.to_lowercase()), "{} is there twice", run.id);
+        assert!(seen.insert(&run.id), "{} is there twice", run.id);
         let path = folder.run(&run.id);
         assert_eq!(path.path(), folder.path().join("runs").join(&run.id), "the id is not safe as it is");
         assert!(path.path().components().all(|part| matches!(part, Component::Normal(_))), "{}", run.id);
