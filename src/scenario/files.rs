@@ -57,11 +57,13 @@ impl Files {
         files
     }
 
-    /// A TOML text in hand, as if it stood in a file of this name in the working folder.
+    /// A text in hand, as if it stood in a file of this name in the working folder; TOML when the name does
+    /// not say.
     pub(super) fn of_text(name: &str, text: &str) -> Self {
         let mut files = Self::default();
         let source = SourceText { name: name.to_owned(), text: text.to_owned() };
-        let own = files.parse(&source, Path::new(""), Syntax::Toml);
+        let syntax = Syntax::of(Path::new(name)).unwrap_or(Syntax::Toml);
+        let own = files.parse(&source, Path::new(""), syntax);
         files.push(source, own);
         files
     }
