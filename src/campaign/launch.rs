@@ -53,6 +53,7 @@ impl Campaign<'_> {
                 url: shown(&url),
                 models: found.served.models().map(<[_]>::to_vec),
                 version: found.version,
+                slurm: self.slurm.clone(),
             };
             self.keep_environment(variant, &folder, &facts, command).map_err(Unready::Results)?;
             Ok((found.probe, found.model, facts))
@@ -168,6 +169,7 @@ impl Campaign<'_> {
             version: facts.version.clone(),
             command,
             environment: variant.environment.clone(),
+            slurm: facts.slurm.clone(),
         };
         write_json(&folder.join("environment.json"), &environment)
     }

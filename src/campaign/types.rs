@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::InProcess;
 use crate::execute::{Counts, Progress, Secrets, Stop, Target};
 use crate::plan::{Phases, Plan, RunPlan, Step, VariantPlan};
-use crate::record::ResultsDir;
+use crate::record::{ResultsDir, SlurmFacts};
 use crate::server::CommandError;
 
 /// Starts a simulator of a variant in this process.
@@ -49,6 +49,8 @@ pub struct Campaign<'a> {
     pub fail_fast: bool,
     /// Name of this host.
     pub host: &'a str,
+    /// The Slurm job that this is part of.
+    pub slurm: Option<SlurmFacts>,
     /// The wall clock.
     pub now: &'a dyn Fn() -> Timestamp,
     /// Talks to the user.

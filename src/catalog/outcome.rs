@@ -117,6 +117,8 @@ closed_set! {
         Flagged => "flagged",
         /// The run ended before every request was sent.
         Interrupted => "interrupted",
+        /// A variant it is compared with was measured on another node.
+        AcrossNodes => "across_nodes",
     }
 }
 

@@ -42,11 +42,12 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
     for run in &plan.runs {
         let folder = dir.run(&run.id);
         let manifest = folder.read_manifest()?;
-        let mut summary = read_json::<Summary>(&folder.summary())?;
+        let abandoned = manifest.as_ref().is_some_and(RunManifest::is_abandoned);
+        let mut summary = if abandoned { None } else { read_json::<Summary>(&folder.summary())? };
         if summary.is_none() {
             summary = summary_of(&plan, &folder, run)?;
         }
-        if summary.is_none() {
+        if summary.is_none() && !abandoned {
             summary =
                 written.results()?.and_then(|results| results.runs.iter().find(|other| other.id == run.id)).cloned();
         }
@@ -66,7 +67,7 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
 
 /// The summary of a run from its records; `None` when it never got to its measured phase.
 pub(super) fn summary_of(plan: &Plan, folder: &RunDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
-    let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
+    let Some(manifest) = folder.read_manifest()?.filter(|manifest| !manifest.is_abandoned()) else { return Ok(None) };
     let records = read_journal::<Record>(&folder.records())?.items;
     if records.is_empty() && manifest.started_at.is_none() {
         return Ok(None);

@@ -15,6 +15,7 @@ mod phases;
 mod request_fields;
 mod runs;
 mod serve;
+mod slurm;
 mod steps;
 mod traffic;
 mod types;
@@ -24,6 +25,7 @@ pub use build::{Estimate, Hosting, PlanInput, check, plan};
 pub use compared::ComparePlan;
 pub use phases::{Phases, phases};
 pub use serve::serve_flags;
+pub use slurm::{SlurmPlan, slurm_plan};
 pub use types::{
     Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
     SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ClientProbe;
+use super::{ClientProbe, SlurmFacts};
 
 /// Version of `run.json` and `records.jsonl`.
 pub const MANIFEST_FORMAT: u32 = 1;
@@ -44,6 +44,9 @@ pub struct ServerFacts {
     pub models: Option<Vec<String>>,
     /// `/version` as answered.
     pub version: Option<serde_json::Value>,
+    /// The Slurm job it was measured in; null outside of one.
+    #[serde(default)]
+    pub slurm: Option<SlurmFacts>,
 }
 
 /// `run.json`.
@@ -80,4 +83,11 @@ pub struct RunManifest {
     /// The client that carried the run out, as measured before; null when it could not be.
     #[serde(default)]
     pub client: Option<ClientProbe>,
+}
+
+impl RunManifest {
+    /// Whether whoever was at it died, and someone else has told so. What it got to is kept and not counted.
+    pub const fn is_abandoned(&self) -> bool {
+        matches!(self.state, RunState::Failed) && self.ended_at.is_none()
+    }
 }

@@ -10,6 +10,7 @@ mod folder;
 mod journal;
 mod layout;
 mod manifest;
+mod slurm;
 mod types;
 
 pub use atomic::{read_json, write_atomic, write_json};
@@ -19,4 +20,5 @@ pub use error::ReadError;
 pub use journal::{Journal, JournalRead, read_journal};
 pub use layout::{ResultsDir, RunDir};
 pub use manifest::{Claim, MANIFEST_FORMAT, RunManifest, RunState, ServerFacts};
+pub use slurm::SlurmFacts;
 pub use types::{Asked, CreatedJob, Output, OutputKind, Poll, Record, RequestError, Status, Streamed};

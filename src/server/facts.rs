@@ -4,6 +4,8 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::record::SlurmFacts;
+
 /// Version of `environment.json`.
 pub const ENVIRONMENT_FORMAT: u32 = 1;
 
@@ -30,6 +32,9 @@ pub struct Environment {
     pub command: Option<Vec<String>>,
     /// Declared facts.
     pub environment: IndexMap<String, Value>,
+    /// The Slurm job it was measured in; null outside of one.
+    #[serde(default)]
+    pub slurm: Option<SlurmFacts>,
 }
 
 /// Name of this host, or `unknown`.

@@ -20,6 +20,7 @@
 //! | unmatched warm-up | the plan says so: other shapes, another concurrency, or too few to fill it |
 //! | duplicate outputs | two requests returned the same bytes; suspect when more than 50 % of successes did |
 //! | flagged | a success carries a remark that no other warning or figure tells |
+//! | across nodes | a variant it is compared with has another GPU count and so another Slurm job |
 
 use indexmap::IndexMap;
 
@@ -80,7 +81,22 @@ pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
     outcomes(evidence, &mut doubts);
     load(evidence, &mut doubts);
     replies(evidence, &mut doubts);
+    elsewhere(evidence, &mut doubts);
     (doubts.validity, doubts.warnings)
+}
+
+/// Compared variants that a cluster could not measure in one allocation.
+fn elsewhere(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let Some(compare) = e.plan.compare.as_ref().filter(|_| e.manifest.server.slurm.is_some()) else { return };
+    if !compare.variants.contains(&e.run.variant) {
+        return;
+    }
+    let apart = |name: &&String| e.plan.variant(name).is_some_and(|variant| variant.gpus != e.run.gpus);
+    let others: Vec<String> = compare.variants.iter().filter(apart).map(|name| format!("`{name}`")).collect();
+    if !others.is_empty() {
+        let text = format!("compared across nodes: {} had other GPU counts and so other jobs", others.join(", "));
+        doubts.add(Validity::Valid, WarningKind::AcrossNodes, text);
+    }
 }
 
 /// Requests that did not succeed, and runs that did not end.

@@ -15,28 +15,34 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
+use super::cluster::Begun;
 use super::compare::planned_comparisons;
 use super::failure::Failure;
 use super::planning::{Planned, prepare};
 use super::{Ui, simulated};
-use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
+use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, RunOutcome, Say, resumed, walk};
 use crate::cli::RunArgs;
 use crate::endpoint::job_path;
 use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
-use crate::plan::{Plan, Step, phases};
-use crate::record::{ResultsDir, write_json};
+use crate::plan::{Plan, RunPlan, Step, phases};
+use crate::record::{ResultsDir, SlurmFacts, write_json};
 use crate::server::host_name;
 use crate::summarize::Results;
 use gating::Gating;
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
-    match prepare(&args.planning, ui) {
-        Ok(planned) => carry_out_and_show(args, ui, &planned, &|plan, _, results| {
-            ui.data(&crate::report::terminal(plan, results, ui.color_out, width()))
-        }),
+    let begun = Begun::of(args, ui);
+    let exit = match prepare(&args.planning, ui) {
+        Ok(planned) => carry_out_and_show(args, ui, &planned, &|plan, _, results| show_in_terminal(plan, results, ui)),
         Err(exit) => exit,
-    }
+    };
+    begun.ended(exit, ui);
+    exit
+}
+
+fn show_in_terminal(plan: &Plan, results: &Results, ui: Ui) -> io::Result<()> {
+    ui.data(&crate::report::terminal(plan, results, ui.color_out, width()))
 }
 
 /// Shows the numbers of a campaign, once everything is written to its folder.
@@ -66,23 +72,34 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
     // a second Ctrl-C leaves tasks behind, which are not waited for
     runtime.shutdown_background();
     let Some(outcome) = outcome? else { return Ok(Exit::Interrupted) };
-    let results = outputs::collect(plan, dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
-    outputs::write(plan, dir, &results).map_err(Failure::results)?;
-    job.write_page(&results).map_err(Failure::results)?;
-    show(plan, dir, &results).map_err(Failure::results)?;
-    if plan.compare.is_some() {
-        match planned_comparisons(dir.path(), ui.color_out, width()) {
-            Ok(text) => ui.data(&text.map(|text| format!("\n{text}")).unwrap_or_default()).map_err(Failure::results)?,
-            // the results themselves are complete
-            Err(why) => ui.note(&format!("the variants are not compared: {why}")),
-        }
-        if args.save_media {
-            ui.note(&format!("whether they draw the same: omni-bench compare {}", dir.path().display()));
-        }
+    if args.element {
+        return job.leave_the_rest(outcome, summaries.into_inner(), show);
     }
-    ui.note(&format!("results: {}", dir.path().display()));
-    let exit = verdict::verdict(plan, &outcome, &results, ui);
+    let exit = job.put_together(&outcome, summaries.into_inner(), show)?;
     gating.map_or(Ok(exit), |gating| job.gate(&gating, exit))
+}
+
+/// Makes the tables and the page of what a folder holds, without running anything; `why_not` tells of a run that
+/// is not complete why it is not.
+pub(super) fn put_together(
+    args: &RunArgs,
+    ui: Ui,
+    planned: &Planned,
+    why_not: &dyn Fn(&RunPlan) -> String,
+) -> Result<Exit, Failure> {
+    let (dir, plan) = results_dir(args, &planned.plan, ui)?;
+    let ended = |run: &RunPlan| {
+        if dir.run(&run.id).is_complete(&run.key, &plan.plan_hash) {
+            return RunOutcome::Already;
+        }
+        let why = why_not(run);
+        ui.error(&format!("`{}` was not run: {why}", run.id));
+        RunOutcome::NotRun(why)
+    };
+    let runs = plan.runs.iter().map(|run| (run.id.clone(), ended(run))).collect();
+    let outcome = Outcome { runs, interrupted: false };
+    let job = Job { args, ui, planned, plan: &plan, steps: &[], dir: &dir, secrets: &BTreeMap::new() };
+    job.put_together(&outcome, BTreeMap::new(), &|plan, _, results| show_in_terminal(plan, results, ui))
 }
 
 /// What a campaign runs on.
@@ -119,7 +136,7 @@ fn secrets(plan: &Plan, ui: Ui) -> Result<BTreeMap<String, Secrets>, Failure> {
 }
 
 /// The folder to fill, a new one or the one to complete, and the plan of all that it will hold.
-fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan), Failure> {
+pub(super) fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan), Failure> {
     if let Some(folder) = &args.resume {
         let dir = ResultsDir::resolve(folder).map_err(Failure::results)?;
         let whole = resumed(&dir, plan).map_err(|error| match error {
@@ -151,6 +168,43 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
+    /// Writes and shows what came of a campaign: tables, page and comparisons.
+    fn put_together(&self, outcome: &Outcome, summaries: outputs::Summaries, show: Show<'_>) -> Result<Exit, Failure> {
+        let Self { plan, dir, ui, .. } = *self;
+        let results = outputs::collect(plan, dir, outcome, summaries).map_err(Failure::results)?;
+        outputs::write(plan, dir, &results).map_err(Failure::results)?;
+        self.write_page(&results).map_err(Failure::results)?;
+        show(plan, dir, &results).map_err(Failure::results)?;
+        if plan.compare.is_some() {
+            match planned_comparisons(dir.path(), ui.color_out, width()) {
+                Ok(text) => {
+                    ui.data(&text.map(|text| format!("\n{text}")).unwrap_or_default()).map_err(Failure::results)?;
+                }
+                // the results themselves are complete
+                Err(why) => ui.note(&format!("the variants are not compared: {why}")),
+            }
+            if self.args.save_media {
+                ui.note(&format!("whether they draw the same: omni-bench compare {}", dir.path().display()));
+            }
+        }
+        ui.note(&format!("results: {}", dir.path().display()));
+        Ok(verdict::verdict(plan, outcome, &results, ui))
+    }
+
+    /// Shows what an element measured, and leaves tables and page to the job that sees all of them.
+    fn leave_the_rest(
+        &self,
+        mut outcome: Outcome,
+        summaries: outputs::Summaries,
+        show: Show<'_>,
+    ) -> Result<Exit, Failure> {
+        let plan = &self.planned.plan;
+        outcome.runs.retain(|id, _| plan.run(id).is_some());
+        let results = outputs::collect(plan, self.dir, &outcome, summaries).map_err(Failure::results)?;
+        show(plan, self.dir, &results).map_err(Failure::results)?;
+        Ok(verdict::verdict(plan, &outcome, &results, self.ui))
+    }
+
     /// Walks the plan; `None` when the user did not want to wait for its end.
     async fn campaign(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
         let plan = self.plan;
@@ -175,6 +229,7 @@ impl Job<'_> {
             save_media: self.args.save_media,
             fail_fast: self.args.fail_fast,
             host: &host,
+            slurm: SlurmFacts::of(|name| std::env::var(name).ok()),
             now: &Timestamp::now,
             say: &|say| self.say(say),
             on_run_end: &|run| {

@@ -50,6 +50,10 @@ pub(crate) fn table(plan: &Plan, results: &Results, facts: &PageFacts) -> Table 
         add("Server version".to_owned(), versions.join(", "));
     }
     add("GPUs per server".to_owned(), distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", "));
+    let jobs = jobs(facts);
+    if !jobs.is_empty() {
+        add("Slurm jobs".to_owned(), jobs.join("; "));
+    }
     add("Benchmark".to_owned(), format!("omni-bench {}", plan.tool_version));
     let clients = caption::clients(results);
     if !clients.is_empty() {
@@ -109,6 +113,18 @@ fn versions(facts: &PageFacts) -> Vec<String> {
     let of = |manifest: &RunManifest| {
         let version = manifest.server.version.as_ref()?;
         Some(version.get("version").map_or_else(|| words(version), words))
+    };
+    distinct(facts.manifests.iter().filter_map(of))
+}
+
+/// Jobs that the servers were part of, with what they saw of their node.
+fn jobs(facts: &PageFacts) -> Vec<String> {
+    let of = |manifest: &RunManifest| {
+        let slurm = manifest.server.slurm.as_ref()?;
+        let variant = manifest.id.split('/').next().unwrap_or_default();
+        let node = slurm.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
+        let devices = slurm.cuda_visible_devices.as_deref().unwrap_or("not set");
+        Some(format!("{variant}: job {}{node}, CUDA_VISIBLE_DEVICES {devices}", slurm.name()))
     };
     distinct(facts.manifests.iter().filter_map(of))
 }

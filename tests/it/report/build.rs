@@ -302,6 +302,7 @@ pub(crate) fn manifest(run: &RunPlan) -> RunManifest {
             url: "http://localhost:8091".to_owned(),
             models: Some(vec!["Qwen/Qwen-Image".to_owned()]),
             version: Some(json!({"version": "0.11.0"})),
+            slurm: None,
         },
         model: "Qwen/Qwen-Image".to_owned(),
         simulated: false,
