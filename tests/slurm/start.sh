@@ -2,7 +2,8 @@
 # A Slurm cluster on loopback for the tests: every node is a slurmd of this machine, its GPUs are null
 # devices. usage: start.sh STATE_DIR; afterwards `. STATE_DIR/env`. Stop it with stop.sh STATE_DIR.
 # NODES, GPUS (per node), CPUS (per node) size it; ACCOUNTING=1 adds slurmdbd and a private MariaDB, so
-# that sacct works; PROCTRACK=cgroup kills what a job leaves behind, where the machine has cgroups.
+# that sacct works; PROCTRACK=cgroup kills what a job leaves behind, where the machine has cgroups; UNTIL_PID
+# names a process at whose end the cluster is stopped.
 # Needs root, slurm-wlm, munge, python3, and for accounting slurmdbd and mariadb-server.
 set -euo pipefail
 state=$(realpath -m "${1:?usage: start.sh STATE_DIR}")
@@ -84,4 +85,8 @@ for ((n = 1; n <= nodes; n++)); do slurmd -f "$SLURM_CONF" -N "n$n"; done
 all_idle() { [ "$(timeout 20 sinfo -h -N -o '%t' | grep -c '^idle$')" = "$nodes" ]; }
 until_true 120 all_idle
 echo "export SLURM_CONF=$SLURM_CONF" >"$state/env"
+if [ -n "${UNTIL_PID:-}" ]; then # whoever wanted the cluster may be killed before stopping it
+  setsid bash -c 'while kill -0 "$0" 2>/dev/null; do sleep 1; done; "$1" "$2"' "$UNTIL_PID" "$here/stop.sh" "$state" \
+    </dev/null >/dev/null 2>&1 &
+fi
 echo "$nodes nodes of $gpus GPUs are up; . $state/env"

@@ -162,7 +162,7 @@ impl Submitter<'_> {
         Ok(self.ui.print(&text))
     }
 
-    fn merge_script(&self, script: &Script<'_>, after: &[u32], arrays: &[Array]) -> Result<String, Failure> {
+    fn merge_script(&self, script: &Script<'_>, after: &[String], arrays: &[Array]) -> Result<String, Failure> {
         let limit = arrays.iter().filter_map(Array::limit_min).max();
         script.merge(after, limit).map_err(Failure::usage)
     }
@@ -233,7 +233,7 @@ impl Submitter<'_> {
         for array in arrays {
             let text = script.array(array).map_err(Failure::usage)?;
             let job_id = send(&format!("gpus{}", array.gpus), &text)?;
-            jobs.push(job_id);
+            jobs.push(job_id.to_string());
             if let Some(submission) = file.submissions.last_mut() {
                 submission.arrays.push(SubmittedArray { job_id, elements: array.elements.clone() });
             }

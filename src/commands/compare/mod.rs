@@ -143,7 +143,7 @@ fn across_nodes<'a>(a: &'a Arm, b: &'a Arm) -> Option<String> {
     (told && a.gpus != b.gpus).then(|| {
         let (one, other) = (&a.variant, &b.variant);
         format!(
-            "across nodes: `{one}` ({} GPUs) and `{other}` ({} GPUs) were measured in jobs of their own",
+            "across nodes: `{one}` (GPUs: {}) and `{other}` (GPUs: {}) were measured in jobs of their own",
             a.gpus, b.gpus
         )
     })
