@@ -47,9 +47,10 @@ pub struct Known {
 }
 
 impl Known {
-    /// What is known of a job.
+    /// What is known of a job. Of a task that is not told of, what is told of its array: one whose only task was
+    /// cancelled while it waited is told without it.
     pub fn of(&self, key: JobKey) -> Option<&Told> {
-        self.jobs.get(&key)
+        self.jobs.get(&key).or_else(|| self.jobs.get(&JobKey::job(key.job)))
     }
 }
 
@@ -67,8 +68,9 @@ pub fn ask(keys: &[JobKey]) -> Known {
         }
         Err(error) => known.error = Some(error),
     }
-    known.jobs.retain(|key, _| keys.contains(key));
-    if keys.iter().all(|key| known.jobs.contains_key(key)) {
+    let is_asked = |key: &JobKey| keys.iter().any(|asked| asked == key || JobKey::job(asked.job) == *key);
+    known.jobs.retain(|key, _| is_asked(key));
+    if keys.iter().all(|key| known.of(*key).is_some()) {
         return known;
     }
     let mut ids: Vec<u32> = keys.iter().map(|key| key.job).collect();
@@ -78,7 +80,7 @@ pub fn ask(keys: &[JobKey]) -> Known {
     // without accounting it fails, which is no news
     if let Ok(jobs) = jobs("sacct", &["--json".to_owned(), "-j".to_owned(), ids.join(",")], parse_sacct) {
         known.error = None;
-        for (key, told) in jobs.into_iter().filter(|(key, _)| keys.contains(key)) {
+        for (key, told) in jobs.into_iter().filter(|(key, _)| is_asked(key)) {
             if let std::collections::btree_map::Entry::Vacant(place) = known.jobs.entry(key) {
                 place.insert(told);
                 if known.sources.last() != Some(&"sacct") {

@@ -40,7 +40,7 @@ munged --force --key-file="$state/munge/key" --socket="$socket" --pid-file="$sta
     "SlurmctldPort=${port[0]}" "SlurmctldPidFile=$state/pid/slurmctld" "SlurmctldLogFile=$state/log/slurmctld.log" \
     "SlurmdPidFile=$state/pid/slurmd-%n" "SlurmdLogFile=$state/log/slurmd-%n.log" "SlurmdSpoolDir=$state/spool-%n" \
     "StateSaveLocation=$state/control" "ProctrackType=proctrack/${PROCTRACK:-linuxproc}" TaskPlugin=task/none \
-    MpiDefault=none SwitchType=switch/none SelectType=select/cons_tres SelectTypeParameters=CR_Core_Memory \
+    MpiDefault=none SwitchType=switch/none SelectType=select/cons_tres SelectTypeParameters=CR_Core \
     SchedulerType=sched/backfill SchedulerParameters=bf_interval=2,sched_min_interval=200000 \
     GresTypes=gpu SlurmdParameters=config_overrides CommunicationParameters=NoInAddrAny,NoCtldInAddrAny \
     ReturnToService=2 MessageTimeout=60 SlurmdTimeout=300 KillWait=5 CompleteWait=0 "MinJobAge=${MIN_JOB_AGE:-3600}"

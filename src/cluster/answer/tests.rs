@@ -90,3 +90,16 @@ fn an_answer_that_is_none_is_told() {
     assert!(parse_squeue("slurm_load_jobs error").is_err());
     assert_eq!(parse_sacct("{}").unwrap_err(), "it has no list of `jobs`");
 }
+
+#[test]
+fn an_array_whose_only_task_was_cancelled_while_it_waited_is_told_without_its_task() {
+    // as recorded: the queue keeps the array and no task, the accounting not even the array
+    let queue = r#"{"jobs": [{"job_id": 19, "array_job_id": 19, "array_task_id": null, "array_task_string": "",
+        "job_state": "CANCELLED", "exit_code": 0, "state_reason": "JobHeldUser"}]}"#;
+    let accounting = r#"{"jobs": [{"job_id": 19, "array": {"job_id": 0, "task": null, "task_id": null},
+        "state": {"current": "CANCELLED", "reason": "None"}, "exit_code": {"status": "SUCCESS", "return_code": 0}}]}"#;
+    for jobs in [parse_squeue(queue).unwrap(), parse_sacct(accounting).unwrap()] {
+        let known = crate::cluster::Known { jobs, ..Default::default() };
+        assert_eq!(known.of(JobKey { job: 19, task: Some(0) }).unwrap().state, JobState::Cancelled);
+    }
+}

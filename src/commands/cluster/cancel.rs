@@ -24,9 +24,11 @@ fn cancelled(args: &CancelArgs, ui: Ui) -> Result<Exit, Failure> {
         let Some(element) = looked.now.elements.iter().find(|element| element.job == key.to_string()) else { continue };
         if live(element.state) {
             lines.push_str(&format!("{key} {} was {}\n", element.variants.join(", "), element.state.word()));
-            jobs.push(key);
+            // tasks that wait are forgotten when they are cancelled one by one, their array is not
+            jobs.push(JobKey::job(key.job));
         }
     }
+    jobs.dedup();
     for key in looked.merging() {
         lines.push_str(&format!(
             "{key} the last job was {}\n",

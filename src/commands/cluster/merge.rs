@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::look::{Looked, look_at};
 use super::submit::run_args;
 use crate::cli::SubmitArgs;
-use crate::cluster::{ClusterDir, ElementNow, JobKey};
+use crate::cluster::{ClusterDir, ElementNow};
 use crate::commands::Ui;
 use crate::commands::failure::Failure;
 use crate::commands::planning::Planned;
@@ -55,11 +55,12 @@ impl Looked {
 
     /// Keeps what Slurm says of elements that have ended, because it will forget.
     fn remember(&self, cluster: &ClusterDir) -> Result<(), Failure> {
-        for (key, told) in self.known.jobs.iter().filter(|(_, told)| told.state.has_ended()) {
-            let mut mark = self.marks.get(key).cloned().unwrap_or_default();
+        for key in self.file.keys() {
+            let Some(told) = self.known.of(key).filter(|told| told.state.has_ended()) else { continue };
+            let mut mark = self.marks.get(&key).cloned().unwrap_or_default();
             if mark.told.as_ref() != Some(told) {
                 mark.told = Some(told.clone());
-                cluster.write_mark(&JobKey::to_string(key), &mark).map_err(Failure::results)?;
+                cluster.write_mark(&key.to_string(), &mark).map_err(Failure::results)?;
             }
         }
         Ok(())

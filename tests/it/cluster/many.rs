@@ -7,7 +7,7 @@ fn sixteen_elements_run_eight_at_a_time_and_a_restart_of_slurmctld_loses_nothing
     let test = "sixteen_elements_run_eight_at_a_time_and_a_restart_of_slurmctld_loses_nothing";
     let Some(cluster) = Cluster::start(test, &[]) else { return };
     let variants: Vec<String> = (0..16).map(|number| format!("[[variants]]\nname = \"v{number}\"")).collect();
-    cluster.write(&scenario("many", 24, &variants.join("\n"), ""));
+    cluster.write(&scenario("many", 16, &variants.join("\n"), ""));
     let words = ["submit", "scenario.toml", "--simulate", "--speed", "20", "--max-parallel", "8"];
     let output = cluster.omni_bench(&words);
     assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
@@ -39,6 +39,6 @@ fn sixteen_elements_run_eight_at_a_time_and_a_restart_of_slurmctld_loses_nothing
     cluster.wait_for_merge(&folder);
     let results = json(&folder.join("results.json"));
     assert_eq!(results["runs"].as_array().unwrap().len(), 16);
-    assert!(results["runs"].as_array().unwrap().iter().all(|run| run["completed"] == 24), "{results}");
+    assert!(results["runs"].as_array().unwrap().iter().all(|run| run["completed"] == 16), "{results}");
     assert_eq!(results["simulated"], true);
 }

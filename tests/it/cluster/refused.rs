@@ -30,6 +30,8 @@ fn nothing_stays_queued_of_a_submission_that_is_refused() {
     println!("after a second array that was refused: {text}\nqueue: {:?}", queue(&cluster));
     assert!(!cluster.sandbox.path().join("results/refused/latest").exists());
 
+    // what is held is not looked at
+    cluster.write(&scenario("refused", 2, TWO_SIZES, ""));
     for (set, words) in [
         ("slurm.partition=nowhere", "Invalid partition name specified"),
         ("variants.two.gpus=8", "Requested node configuration is not available"),

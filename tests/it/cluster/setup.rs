@@ -11,7 +11,7 @@ use crate::support::{Sandbox, repository, skipped};
 /// The built binary.
 pub(super) const BINARY: &str = env!("CARGO_BIN_EXE_omni-bench");
 /// How long anything may take on a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A running cluster. It is stopped when this goes, and when the test process ends without that.
 pub(super) struct Cluster {

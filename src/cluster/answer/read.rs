@@ -254,4 +254,5 @@ fn mask(text: &str) -> Option<Vec<u32>> {
 }
 
 #[cfg(test)]
+#[path = "tests.rs"]
 mod tests;

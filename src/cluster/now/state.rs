@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answer::{JobKey, JobState};
-use super::elements::Element;
-use super::files::{ClusterFile, ElementMark};
-use super::slurm::Known;
-use super::{Told, UNSEEN};
+use crate::cluster::answer::{JobKey, JobState};
+use crate::cluster::elements::Element;
+use crate::cluster::files::{ClusterFile, ElementMark};
+use crate::cluster::slurm::Known;
+use crate::cluster::{Told, UNSEEN};
 use crate::plan::Plan;
 use crate::record::{RunManifest, RunState};
 
@@ -92,9 +92,8 @@ impl ElementNow {
             JobState::NodeFail => format!("its Slurm element {job} lost its node"),
             JobState::OutOfMemory => format!("its Slurm element {job} ran out of memory"),
             JobState::Preempted => format!("its Slurm element {job} was preempted"),
-            JobState::Lost => format!("Slurm no longer knows its element {job}, which did not say how it ended"),
-            JobState::Completed | JobState::Failed => match &self.reason {
-                Some(reason) => format!("its Slurm element {job} failed: {reason}"),
+            JobState::Lost | JobState::Completed | JobState::Failed => match &self.reason {
+                Some(reason) => format!("its Slurm element {job} did not do it: {reason}"),
                 None => format!("its Slurm element {job} ended without it; see `cluster/{job}.log`"),
             },
         })
@@ -178,6 +177,10 @@ fn element_reason(key: JobKey, state: JobState, told: Option<&Told>, exit: Optio
         (JobState::Failed, Some(130)) => Some("it was stopped by a signal".to_owned()),
         (JobState::Failed, Some(code)) => Some(format!("exit code {code}; see `cluster/{key}.log`")),
         (JobState::Failed, None) => Some(format!("it was killed; see `cluster/{key}.log`")),
+        (JobState::Lost, _) if !began => {
+            Some("it did not begin, and Slurm forgets tasks that are cancelled one by one while they wait".to_owned())
+        }
+        (JobState::Lost, _) => Some("it began, did not say how it ended, and Slurm no longer knows it".to_owned()),
         _ => None,
     }
 }
@@ -217,4 +220,5 @@ fn is_of(manifest: Option<&RunManifest>, element: &ElementNow) -> bool {
 }
 
 #[cfg(test)]
+#[path = "tests.rs"]
 mod tests;
