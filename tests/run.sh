@@ -24,6 +24,10 @@ python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 command -v pgrep >/dev/null || missing+=(procps)
 command -v chromium >/dev/null || missing+=(chromium)
 command -v chromedriver >/dev/null || missing+=(chromium-driver)
+# Slurm on loopback, with accounting; tests start and stop it by tests/slurm
+for program in slurmctld:slurm-wlm munged:munge slurmdbd:slurmdbd mariadbd:mariadb-server; do
+  PATH=$PATH:/usr/sbin command -v "${program%%:*}" >/dev/null || missing+=("${program##*:}")
+done
 install_packages "${missing[@]}"
 
 step "Python environment with the openai client and the OpenMetrics parser"

@@ -43,6 +43,7 @@ impl Campaign<'_> {
             command,
             environment: variant.environment.clone(),
             machine: Some(machine),
+            slurm: facts.slurm.clone(),
         };
         for found in environment.contradictions() {
             let (key, declared, detected) = (found.key, found.declared, found.detected);

@@ -59,6 +59,7 @@ impl Campaign<'_> {
                 version: found.version.map(|version| redactor.value(version)),
                 // a simulator's times do not depend on what else the GPUs do
                 background: background.filter(|_| simulated.is_none()),
+                slurm: self.slurm.clone(),
             };
             let telemetry = self
                 .describe(variant, &folder, &facts, (command, &origin, &found.probe), simulated.is_some())

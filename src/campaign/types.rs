@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::InProcess;
 use crate::execute::{Counts, Progress, Secrets, Stop, Target};
 use crate::plan::{Phases, Plan, RunPlan, Step, VariantPlan};
-use crate::record::ResultsDir;
+use crate::record::{ResultsDir, SlurmFacts};
 use crate::server::{CommandError, Devices};
 
 /// Starts a simulator of a variant in this process.
@@ -52,6 +52,8 @@ pub struct Campaign<'a> {
     pub devices: &'a Result<Arc<dyn Devices>, String>,
     /// Name of this host.
     pub host: &'a str,
+    /// The Slurm job that this is part of.
+    pub slurm: Option<SlurmFacts>,
     /// The wall clock.
     pub now: &'a dyn Fn() -> Timestamp,
     /// Talks to the user.

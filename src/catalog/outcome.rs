@@ -121,6 +121,8 @@ closed_set! {
         UnreadableRecords => "unreadable_records",
         /// Something else was at work on the GPUs before the server started.
         BackgroundLoad => "background_load",
+        /// A variant it is compared with was measured on another node.
+        AcrossNodes => "across_nodes",
     }
 }
 

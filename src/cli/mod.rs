@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use bench::{BenchArgs, BenchDataset};
+pub use cluster::{CancelArgs, StatusArgs, StatusFormat, SubmitArgs};
 pub use compare::{CompareArgs, CompareFormat};
 pub use convert::{ExportArgs, ExportKind, ImportArgs, ImportKind};
 pub use gate::{BaselineArgs, GateArgs, GateFormat};
@@ -83,6 +84,12 @@ pub enum Command {
     Import(ImportArgs),
     /// Write results in a foreign format.
     Export(ExportArgs),
+    /// Carry out a scenario on a Slurm cluster.
+    Submit(SubmitArgs),
+    /// Say how far the runs of a submission are.
+    Status(StatusArgs),
+    /// Take back what a submission has in the queue.
+    Cancel(CancelArgs),
     /// Write a commented scenario to start from.
     Init(InitArgs),
     /// Print the JSON Schema of a file format.
@@ -197,6 +204,9 @@ pub struct RunArgs {
     /// Measure runs that fail the gate again, up to N times; one that then passes is cleared.
     #[arg(long, requires = "gate", value_name = "N", default_value_t = 0)]
     pub confirm: u32,
+    /// This is an element of a submission: tables and the page are left to its last job.
+    #[arg(long, hide = true, requires = "resume")]
+    pub element: bool,
 }
 
 /// Arguments of `init`.
@@ -239,6 +249,8 @@ pub enum SchemaName {
     Verdict,
     /// What `compare --format json` prints.
     Comparison,
+    /// What `status --format json` prints.
+    Status,
 }
 
 /// Arguments of `simulate`.

@@ -4,6 +4,7 @@ use schemars::{Schema, schema_for};
 
 use super::Ui;
 use crate::cli::{SchemaArgs, SchemaName};
+use crate::cluster::Now;
 use crate::exit::Exit;
 use crate::gate::{Baseline, Verdict};
 use crate::history::Trend;
@@ -23,6 +24,7 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Baseline => schema_for!(Baseline),
         SchemaName::Verdict => schema_for!(Verdict),
         SchemaName::Comparison => schema_for!(ComparisonJson),
+        SchemaName::Status => schema_for!(Now),
     };
     ui.print(&format!("{:#}\n", schema.as_value()))
 }

@@ -62,11 +62,12 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
     for run in &plan.runs {
         let folder = dir.run(&run.id);
         let manifest = folder.read_manifest()?;
-        let mut summary = read_json::<Summary>(&folder.summary())?;
+        let abandoned = manifest.as_ref().is_some_and(RunManifest::is_abandoned);
+        let mut summary = if abandoned { None } else { read_json::<Summary>(&folder.summary())? };
         if summary.is_none() {
             summary = summary_of(&plan, &dir, run)?;
         }
-        if summary.is_none() {
+        if summary.is_none() && !abandoned {
             summary =
                 written.results()?.and_then(|results| results.runs.iter().find(|other| other.id == run.id)).cloned();
         }
@@ -88,7 +89,7 @@ pub(crate) fn read(argument: &Path) -> Result<Stored, ReadError> {
 /// The summary of a run from its records; `None` when it never got to its measured phase.
 pub(super) fn summary_of(plan: &Plan, dir: &ResultsDir, run: &RunPlan) -> Result<Option<Summary>, ReadError> {
     let folder = dir.run(&run.id);
-    let Some(manifest) = folder.read_manifest()? else { return Ok(None) };
+    let Some(manifest) = folder.read_manifest()?.filter(|manifest| !manifest.is_abandoned()) else { return Ok(None) };
     let JournalRead { items: records, skipped } = journal::<Row>(&folder.records())?;
     if records.is_empty() && manifest.started_at.is_none() {
         return Ok(None);

@@ -10,6 +10,7 @@ use super::axes::{MatrixPoint, shape_field};
 use super::build::Hosting;
 use super::matrix::{Matrix, unknown};
 use super::runs::add;
+use super::slurm::slurm_plan;
 use super::traffic::{Rules, check_warmup, slo};
 use super::types::{Axis, EndpointPlan, ServerPlan, VariantPlan};
 use super::{endpoint, keys, request_fields, serve, unbuilt, verify};
@@ -45,6 +46,7 @@ pub(super) fn draft(
     problems: &mut Vec<Problem>,
 ) -> Option<Draft> {
     unbuilt::check(scenario, problems);
+    problems.extend(slurm_plan(scenario).err().unwrap_or_default());
     let name = required(scenario.name.as_deref(), "name", problems);
     let name = name.and_then(|name| safe_name(name, &"name".into(), problems));
     let model = required(scenario.model.id.as_deref(), "model.id", problems);

@@ -16,6 +16,7 @@ mod phases;
 mod request_fields;
 mod runs;
 mod serve;
+mod slurm;
 mod steps;
 mod traffic;
 mod types;
@@ -27,6 +28,7 @@ pub use compared::ComparePlan;
 pub use limits::{Limits, LineLength, Nesting, open_files};
 pub use phases::{Phases, phases};
 pub use serve::serve_flags;
+pub use slurm::{SlurmPlan, slurm_plan};
 pub use types::{
     Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
     SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,

@@ -12,7 +12,6 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
         }
     };
     refuse(!scenario.simulator.faults.is_empty(), "simulator.faults", "simulator.faults");
-    refuse(scenario.slurm.is_some(), "slurm", "slurm");
 }
 
 fn refusal(at: KeyPath, text: &str) -> Problem {

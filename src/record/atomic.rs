@@ -1,8 +1,10 @@
 //! Files and links that are either the old ones or the new ones, never half of each.
 
 use std::ffi::OsString;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::Serialize;
@@ -60,12 +62,14 @@ fn symlink(target: &Path, link: &Path) -> io::Result<()> {
     fs_err::os::windows::fs::symlink_dir(target, link)
 }
 
-/// A hidden name in the same folder that no one else uses.
+/// A hidden name in the same folder that no one else uses, on this node or another one.
 pub(super) fn beside(path: &Path) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
+    // process ids of nodes that share the folder may be equal
+    static OWN: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(std::process::id()));
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+    name.push(format!(".{:x}-{}", *OWN, NEXT.fetch_add(1, Ordering::Relaxed)));
     path.with_file_name(name)
 }
 

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::SlurmFacts;
+
 /// Version of `environment.json`.
 pub const ENVIRONMENT_FORMAT: u32 = 1;
 
@@ -38,6 +40,9 @@ pub struct Environment {
     /// The machine that omni-bench ran on; null in files of versions that did not look.
     #[serde(default)]
     pub machine: Option<Machine>,
+    /// The Slurm job it was measured in; null outside of one.
+    #[serde(default)]
+    pub slurm: Option<SlurmFacts>,
 }
 
 /// Whose machine it is that omni-bench looked at.

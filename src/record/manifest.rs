@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClientProbe, GpuLoad};
+use super::{ClientProbe, GpuLoad, SlurmFacts};
 
 /// Version of `run.json` and `records.jsonl`.
 pub const MANIFEST_FORMAT: u32 = 1;
@@ -47,6 +47,9 @@ pub struct ServerFacts {
     /// What the GPUs did before omni-bench started it; null when it did not, or could not ask them.
     #[serde(default)]
     pub background: Option<Vec<GpuLoad>>,
+    /// The Slurm job it was measured in; null outside of one.
+    #[serde(default)]
+    pub slurm: Option<SlurmFacts>,
 }
 
 /// `run.json`.
@@ -83,4 +86,11 @@ pub struct RunManifest {
     /// The client that carried the run out, as measured before; null when it could not be.
     #[serde(default)]
     pub client: Option<ClientProbe>,
+}
+
+impl RunManifest {
+    /// Whether whoever was at it died, and someone else has told so. What it got to is kept and not counted.
+    pub const fn is_abandoned(&self) -> bool {
+        matches!(self.state, RunState::Failed) && self.ended_at.is_none()
+    }
 }

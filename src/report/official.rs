@@ -81,6 +81,9 @@ pub(crate) fn columns(subjects: &[Subject<'_>], medium: Medium) -> Vec<Column> {
         columns.push(Column::text("variant_label", "Variant"));
     }
     columns.extend(further.degrees.iter().map(degree_column));
+    if further.gpus {
+        columns.push(Column::number("gpus", "GPUs", 0));
+    }
     columns.extend(further.axes.iter().map(|axis| axis_column(*axis)));
     if further.response_time {
         columns.push(Column::number("response_time_s.mean", "Mean Response Time", SECONDS).unit("s"));
@@ -97,6 +100,7 @@ struct Further {
     folder: bool,
     variant: bool,
     degrees: Vec<&'static str>,
+    gpus: bool,
     axes: Vec<Axis>,
     response_time: bool,
     repeat: bool,
@@ -115,6 +119,7 @@ impl Further {
             folder: folders.len() > 1,
             variant: needs_variant_column(&variants, medium),
             degrees: differing_degrees(&variants, medium),
+            gpus: distinct(variants.iter().map(|variant| variant.gpus.to_string())).len() > 1,
             axes: axes.collect(),
             response_time: subjects.iter().any(Subject::is_open_loop),
             repeat: subjects.iter().any(|subject| subject.source.plan.repeats > 1 || subject.summary.repeat > 1),

@@ -22,6 +22,7 @@
 //! | flagged | a success carries a remark that no other warning or figure tells |
 //! | unreadable records | a line of a journal is torn, or not as it was written |
 //! | background load | before omni-bench started the server, a GPU was busy for 5 % of the time or processes held 1024 MiB of it; only its own GPUs count where those are known |
+//! | across nodes | a variant it is compared with has another GPU count and so another Slurm job |
 
 use indexmap::IndexMap;
 
@@ -90,6 +91,7 @@ pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
     load(evidence, &mut doubts);
     background(evidence, &mut doubts);
     replies(evidence, &mut doubts);
+    elsewhere(evidence, &mut doubts);
     (doubts.validity, doubts.warnings)
 }
 
@@ -106,6 +108,20 @@ pub fn doubt_unreadable(summary: &mut Summary, lines: usize) {
          record counts as cancelled"
     );
     summary.warnings.insert(0, Warning { kind, text });
+}
+
+/// Compared variants that a cluster could not measure in one allocation.
+fn elsewhere(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let Some(compare) = e.plan.compare.as_ref().filter(|_| e.manifest.server.slurm.is_some()) else { return };
+    if !compare.variants.contains(&e.run.variant) {
+        return;
+    }
+    let apart = |name: &&String| e.plan.variant(name).is_some_and(|variant| variant.gpus != e.run.gpus);
+    let others: Vec<String> = compare.variants.iter().filter(apart).map(|name| format!("`{name}`")).collect();
+    if !others.is_empty() {
+        let text = format!("compared across nodes: {} had other GPU counts and so other jobs", others.join(", "));
+        doubts.add(Validity::Valid, WarningKind::AcrossNodes, text);
+    }
 }
 
 /// Requests that did not succeed, and runs that did not end.

@@ -121,6 +121,7 @@ impl<'a> Bench<'a> {
             fail_fast: false,
             gate: false,
             confirm: 0,
+            element: false,
         }
     }
 

@@ -10,6 +10,7 @@ use outputs::Side;
 use super::Ui;
 use super::failure::Failure;
 use super::stored::{self, Stored};
+use crate::catalog::WarningKind;
 use crate::cli::{CompareArgs, CompareFormat};
 use crate::compare::{Arm, CompareError, CompareSettings, Comparison, SelfTest, TRIALS, compare, self_test};
 use crate::exit::Exit;
@@ -128,9 +129,24 @@ fn compared(
     settings: &CompareSettings,
     with_parity: bool,
 ) -> Result<ComparisonJson, CompareError> {
-    let comparison = compare(a.arm, b.arm, settings)?;
+    let mut comparison = compare(a.arm, b.arm, settings)?;
+    comparison.notes.extend(across_nodes(a.arm, b.arm));
     let parity = if with_parity { outputs::parity(&comparison, a, b) } else { None };
     Ok(ComparisonJson { comparison, parity })
+}
+
+/// What has to be said of two arms that a cluster measured in jobs of different sizes.
+fn across_nodes<'a>(a: &'a Arm, b: &'a Arm) -> Option<String> {
+    let first = |arm: &'a Arm| arm.points.iter().flat_map(|point| &point.repeats).next().map(|repeat| &repeat.summary);
+    let (a, b) = (first(a)?, first(b)?);
+    let told = [a, b].iter().all(|run| run.warnings.iter().any(|w| w.kind == WarningKind::AcrossNodes));
+    (told && a.gpus != b.gpus).then(|| {
+        let (one, other) = (&a.variant, &b.variant);
+        format!(
+            "across nodes: `{one}` (GPUs: {}) and `{other}` (GPUs: {}) were measured in jobs of their own",
+            a.gpus, b.gpus
+        )
+    })
 }
 
 /// Every other variant compared with the first.

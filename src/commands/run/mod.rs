@@ -17,17 +17,18 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
+use super::cluster::Begun;
 use super::compare::planned_comparisons;
 use super::failure::Failure;
 use super::planning::{Planned, prepare};
 use super::{Ui, simulated};
-use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, Say, resumed, walk};
+use crate::campaign::{Campaign, CampaignError, Outcome, ResumeError, RunOutcome, Say, resumed, walk};
 use crate::cli::RunArgs;
 use crate::endpoint::job_path;
 use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
-use crate::plan::{Plan, Step, phases};
-use crate::record::{ResultsDir, write_json};
+use crate::plan::{Plan, RunPlan, Step, phases};
+use crate::record::{ResultsDir, SlurmFacts, write_json};
 use crate::server::{Devices, devices, host_name};
 use crate::summarize::Results;
 use gating::Gating;
@@ -37,12 +38,17 @@ use gating::Gating;
 const RECORDED_DEVICES: &str = "OMNI_BENCH_TEST_DEVICES";
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
-    match prepare(&args.planning, ui) {
-        Ok(planned) => carry_out_and_show(args, ui, &planned, &|plan, _, results| {
-            ui.data(&crate::report::terminal(plan, results, ui.color_out, width()))
-        }),
+    let begun = Begun::of(args, ui);
+    let exit = match prepare(&args.planning, ui) {
+        Ok(planned) => carry_out_and_show(args, ui, &planned, &|plan, _, results| show_in_terminal(plan, results, ui)),
         Err(exit) => exit,
-    }
+    };
+    begun.ended(exit, ui);
+    exit
+}
+
+fn show_in_terminal(plan: &Plan, results: &Results, ui: Ui) -> io::Result<()> {
+    ui.data(&crate::report::terminal(plan, results, ui.color_out, width()))
 }
 
 /// Shows the numbers of a campaign, once everything is written to its folder.
@@ -87,6 +93,31 @@ fn kept(failure: Failure, dir: &ResultsDir) -> Failure {
     ))
 }
 
+/// Makes the tables and the page of what a folder holds, without running anything; `why_not` tells of a run that
+/// is not complete why it is not.
+pub(super) fn put_together(
+    args: &RunArgs,
+    ui: Ui,
+    planned: &Planned,
+    why_not: &dyn Fn(&RunPlan) -> String,
+) -> Result<Exit, Failure> {
+    let (dir, plan) = results_dir(args, &planned.plan, ui)?;
+    let ended = |run: &RunPlan| {
+        if dir.run(&run.id).is_complete(&run.key, &plan.plan_hash) {
+            return RunOutcome::Already;
+        }
+        let why = why_not(run);
+        ui.error(&format!("`{}` was not run: {why}", run.id));
+        RunOutcome::NotRun(why)
+    };
+    let runs = plan.runs.iter().map(|run| (run.id.clone(), ended(run))).collect();
+    let outcome = Outcome { runs, interrupted: false };
+    let (runtime, stop, progress) = (runtime()?, Stop::new(), Progress::silent());
+    let within = Within { runtime: &runtime, stop: &stop, progress: &progress };
+    let job = Job { args, ui, planned, plan: &plan, steps: &[], dir: &dir, secrets: &BTreeMap::new(), within };
+    job.put_together(&outcome, BTreeMap::new(), &|plan, _, results| show_in_terminal(plan, results, ui))
+}
+
 /// What a campaign runs on.
 fn runtime() -> Result<Runtime, Failure> {
     crate::execute::runtime()
@@ -118,7 +149,7 @@ fn secrets(plan: &Plan, ui: Ui) -> Result<BTreeMap<String, Secrets>, Failure> {
 }
 
 /// The folder to fill, a new one or the one to complete, and the plan of all that it will hold.
-fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan), Failure> {
+pub(super) fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan), Failure> {
     if let Some(folder) = &args.resume {
         let dir = ResultsDir::resolve(folder).map_err(Failure::results)?;
         if let Some(link) = dir.link_within().map_err(Failure::results)? {
@@ -175,9 +206,22 @@ impl Job<'_> {
     /// From the first request to the verdict. A stop that comes when everything is recorded does not keep
     /// the files from being written.
     fn whole(&self, gating: Option<&Gating>, show: Show<'_>) -> Result<Exit, Failure> {
-        let Self { args, ui, plan, dir, .. } = *self;
-        ui.note(&format!("results: {}", dir.path().display()));
-        let Some((outcome, results)) = self.measure()? else { return Ok(Exit::Interrupted) };
+        self.ui.note(&format!("results: {}", self.dir.path().display()));
+        let summaries = RefCell::new(BTreeMap::new());
+        let Some(outcome) = self.walked(&summaries)? else { return Ok(Exit::Interrupted) };
+        let exit = if self.args.element {
+            self.leave_the_rest(outcome, summaries.into_inner(), show)?
+        } else {
+            self.put_together(&outcome, summaries.into_inner(), show)?
+        };
+        let exit = if self.is_stopped() { Exit::Interrupted } else { exit };
+        gating.map_or(Ok(exit), |gating| self.gate(gating, exit))
+    }
+
+    /// Writes and shows what came of a campaign: tables, page and comparisons.
+    fn put_together(&self, outcome: &Outcome, summaries: outputs::Summaries, show: Show<'_>) -> Result<Exit, Failure> {
+        let Self { plan, dir, ui, .. } = *self;
+        let results = self.written(outcome, summaries)?;
         self.write_page(&results).map_err(Failure::results)?;
         show(plan, dir, &results).map_err(Failure::results)?;
         if plan.compare.is_some() {
@@ -188,27 +232,49 @@ impl Job<'_> {
                 // the results themselves are complete
                 Err(why) => ui.note(&format!("the variants are not compared: {why}")),
             }
-            if args.save_media {
+            if self.args.save_media {
                 ui.note(&format!("whether they draw the same: omni-bench compare {}", dir.path().display()));
             }
         }
         ui.note(&format!("results: {}", dir.path().display()));
-        let exit = verdict::verdict(plan, &outcome, &results, ui);
-        let exit = if self.is_stopped() { Exit::Interrupted } else { exit };
-        gating.map_or(Ok(exit), |gating| self.gate(gating, exit))
+        Ok(verdict::verdict(plan, outcome, &results, ui))
+    }
+
+    /// Shows what an element measured, and leaves tables and page to the job that sees all of them.
+    fn leave_the_rest(
+        &self,
+        mut outcome: Outcome,
+        summaries: outputs::Summaries,
+        show: Show<'_>,
+    ) -> Result<Exit, Failure> {
+        let plan = &self.planned.plan;
+        outcome.runs.retain(|id, _| plan.run(id).is_some());
+        let results = outputs::collect(plan, self.dir, &outcome, summaries).map_err(Failure::results)?;
+        show(plan, self.dir, &results).map_err(Failure::results)?;
+        Ok(verdict::verdict(plan, &outcome, &results, self.ui))
     }
 
     /// Carries out the campaign and writes its numbers; `None` when the user did not want to wait for the end.
     fn measure(&self) -> Result<Option<(Outcome, Results)>, Failure> {
         let summaries = RefCell::new(BTreeMap::new());
-        let Some(outcome) = self.within.runtime.block_on(self.campaign(&summaries))? else {
-            self.within.progress.run_ended();
-            return Ok(None);
-        };
-        let results =
-            outputs::collect(self.plan, self.dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
-        outputs::write(self.plan, self.dir, &results).map_err(Failure::results)?;
+        let Some(outcome) = self.walked(&summaries)? else { return Ok(None) };
+        let results = self.written(&outcome, summaries.into_inner())?;
         Ok(Some((outcome, results)))
+    }
+
+    fn walked(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
+        let outcome = self.within.runtime.block_on(self.campaign(summaries))?;
+        if outcome.is_none() {
+            self.within.progress.run_ended();
+        }
+        Ok(outcome)
+    }
+
+    /// The numbers, in their files.
+    fn written(&self, outcome: &Outcome, summaries: outputs::Summaries) -> Result<Results, Failure> {
+        let results = outputs::collect(self.plan, self.dir, outcome, summaries).map_err(Failure::results)?;
+        outputs::write(self.plan, self.dir, &results).map_err(Failure::results)?;
+        Ok(results)
     }
 
     fn is_stopped(&self) -> bool {
@@ -241,6 +307,7 @@ impl Job<'_> {
             fail_fast: self.args.fail_fast,
             devices: &devices,
             host: &host,
+            slurm: SlurmFacts::of(|name| std::env::var(name).ok()),
             now: &Timestamp::now,
             say: &|say| self.say(say),
             on_run_end: &|run| {

@@ -56,6 +56,10 @@ pub(crate) fn table(plan: &Plan, results: &Results, facts: &PageFacts) -> Table 
     let gpus = distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", ");
     add(named("GPUs per server", gpus, "scenario"));
     machine::rows(plan, &facts.environments, &told, title).into_iter().for_each(&mut add);
+    let jobs = jobs(facts);
+    if !jobs.is_empty() {
+        add(named("Slurm jobs", jobs.join("; "), "told by Slurm"));
+    }
     add(named("Benchmark", benchmark(plan, facts), "omni-bench itself"));
     let clients = caption::clients(results);
     if !clients.is_empty() {
@@ -173,6 +177,18 @@ fn versions(facts: &PageFacts) -> Vec<String> {
     let of = |manifest: &RunManifest| {
         let version = manifest.server.version.as_ref()?;
         Some(version.get("version").map_or_else(|| words(version), words))
+    };
+    distinct(facts.manifests.iter().filter_map(of))
+}
+
+/// Jobs that the servers were part of, with what they saw of their node.
+fn jobs(facts: &PageFacts) -> Vec<String> {
+    let of = |manifest: &RunManifest| {
+        let slurm = manifest.server.slurm.as_ref()?;
+        let variant = manifest.id.split('/').next().unwrap_or_default();
+        let node = slurm.node.as_ref().map(|node| format!(" on {node}")).unwrap_or_default();
+        let devices = slurm.cuda_visible_devices.as_deref().unwrap_or("not set");
+        Some(format!("{variant}: job {}{node}, CUDA_VISIBLE_DEVICES {devices}", slurm.name()))
     };
     distinct(facts.manifests.iter().filter_map(of))
 }

@@ -307,6 +307,7 @@ pub(crate) fn manifest(run: &RunPlan) -> RunManifest {
             models: Some(vec!["Qwen/Qwen-Image".to_owned()]),
             version: Some(json!({"version": "0.11.0"})),
             background: None,
+            slurm: None,
         },
         model: "Qwen/Qwen-Image".to_owned(),
         simulated: false,
