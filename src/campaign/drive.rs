@@ -31,7 +31,7 @@ impl Campaign<'_> {
         let dir = self.dir.run(&run.id);
         let claimed = match self.claim(run, &dir, RunManifest { client, ..self.manifest(run, variant, host) }).await? {
             Ok(claimed) => claimed,
-            Err(why) => return Ok(RunOutcome::NotRun(why)),
+            Err(outcome) => return Ok(outcome),
         };
         self.settle_earlier_attempt(run, &claimed, host).await?;
         let speed = host.simulated.unwrap_or(1.0);
@@ -73,13 +73,13 @@ impl Campaign<'_> {
         }
     }
 
-    /// Claims a run, after watching whoever may be at it; the inner error is why it is not ours.
+    /// Claims a run, after watching whoever may be at it; the inner error is what it is if not ours.
     async fn claim(
         &self,
         run: &RunPlan,
         dir: &RunDir,
         manifest: RunManifest,
-    ) -> io::Result<Result<Box<ClaimedRun>, String>> {
+    ) -> io::Result<Result<Box<ClaimedRun>, RunOutcome>> {
         let mut claimed = dir.claim(manifest.clone())?;
         if let Claimed::Doubtful(mut vigil) = claimed {
             let (id, by, seconds) = (&run.id, holder(vigil.claim.as_ref()), STALE_AFTER.as_secs());
@@ -88,21 +88,24 @@ impl Campaign<'_> {
             ));
             loop {
                 match vigil.look(Instant::now()) {
-                    Look::Alive => return Ok(Err(taken(vigil.claim.as_ref()))),
+                    Look::Alive => return Ok(Err(RunOutcome::NotRun(taken(vigil.claim.as_ref())))),
                     Look::Stale => break,
                     Look::Unknown => {}
                 }
                 tokio::select! {
                     () = tokio::time::sleep(LOOK_EVERY) => {}
-                    () = self.stop.stopped() => return Ok(Err("stopped by the user before it was started".into())),
+                    () = self.stop.stopped() => {
+                        return Ok(Err(RunOutcome::NotRun("stopped by the user before it was started".into())));
+                    }
                 }
             }
             claimed = dir.claim_stale(manifest, &vigil)?;
         }
         Ok(match claimed {
             Claimed::Ours(claimed) => Ok(claimed),
-            Claimed::Taken(by) => Err(taken(by.as_ref())),
-            Claimed::Doubtful(vigil) => Err(taken(vigil.claim.as_ref())),
+            Claimed::Complete => Err(RunOutcome::Already),
+            Claimed::Taken(by) => Err(RunOutcome::NotRun(taken(by.as_ref()))),
+            Claimed::Doubtful(vigil) => Err(RunOutcome::NotRun(taken(vigil.claim.as_ref()))),
         })
     }
 

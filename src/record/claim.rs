@@ -31,6 +31,8 @@ pub struct ClaimedRun {
 pub enum Claimed {
     /// It is ours.
     Ours(Box<ClaimedRun>),
+    /// It is complete, and stays as it is.
+    Complete,
     /// Someone else is at it.
     Taken(Option<Claim>),
     /// Someone may be at it; once a look at it says that it is stale, [`RunDir::claim_stale`] takes it.
@@ -112,9 +114,14 @@ impl RunDir {
 
     fn claim_unless(&self, mut manifest: RunManifest, vigil: Option<&Vigil>) -> io::Result<Claimed> {
         let earlier = if self.path().is_dir() {
-            let found = self.read_manifest().ok().flatten();
+            let read = || self.read_manifest().ok().flatten();
+            let Some(hold) = lock(self)? else { return Ok(Claimed::Taken(read().map(|found| found.claim))) };
+            // whoever was at it a moment ago may have completed it
+            if self.is_complete(&manifest.key, &manifest.plan_hash) {
+                return Ok(Claimed::Complete);
+            }
+            let found = read();
             let claim = found.as_ref().map(|found| found.claim.clone());
-            let Some(hold) = lock(self)? else { return Ok(Claimed::Taken(claim)) };
             if may_be_alive(found.as_ref(), &manifest.claim, &hold) {
                 match vigil {
                     None => return Ok(Claimed::Doubtful(Box::new(Vigil::new(self, claim)))),
@@ -256,6 +263,18 @@ mod tests {
         drop(claimed);
         let again = ours(run.claim(manifest(RunState::Running)).unwrap());
         assert_eq!((again.orphans.as_slice(), again.earlier), (&["c".to_owned()][..], Some(2)));
+    }
+
+    #[test]
+    fn a_run_that_was_completed_before_the_claim_is_not_touched() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = ResultsDir::at(folder.path()).run("v/A/c1");
+        drop(ours(run.claim(manifest(RunState::Running)).unwrap()));
+        run.write_manifest(&manifest(RunState::Complete)).unwrap();
+        assert!(matches!(run.claim(manifest(RunState::Running)).unwrap(), Claimed::Complete));
+        assert!(!run.attempt(1).path().exists());
+        let other = RunManifest { plan_hash: "other".into(), ..manifest(RunState::Running) };
+        assert_eq!(ours(run.claim(other).unwrap()).earlier, Some(1));
     }
 
     #[test]

@@ -84,7 +84,7 @@ fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Resul
 
 /// The failure with what the user can do about it, when files could not be written.
 fn kept(failure: Failure, dir: &ResultsDir) -> Failure {
-    if failure.exit != Exit::Results {
+    if failure.exit != Exit::Results || !dir.plan().exists() {
         return failure;
     }
     let (message, dir) = (failure.message, dir.path().display());

@@ -9,7 +9,7 @@ const RUNS: [&str; 3] = ["v/A/c1", "v/A/c2", "v/A/c3"];
 
 #[test]
 fn two_tools_on_one_folder_share_its_runs_and_never_one_run() {
-    let server = Served::simulator(&["--model", "Qwen/Qwen-Image", "--speed", "40"]);
+    let server = Served::simulator(&["--model", "Qwen/Qwen-Image", "--speed", "8"]);
     let bench = Bench::new(&at(IMAGES, server.url()));
     let mut first = bench.run(&[]).spawn().unwrap();
     bench.until_state(&mut first, "v/A/c1", "running");

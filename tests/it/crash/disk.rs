@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use super::setup::{BINARY, Bench, IMAGES, code, journal, json, talk};
+use super::setup::{BINARY, Bench, IMAGES, code, journal, json, talk, until};
 
 #[test]
 fn a_full_disk_is_a_clear_error_and_everything_recorded_stays_readable() {
@@ -48,12 +48,15 @@ fn a_folder_that_cannot_be_written_is_named_and_nothing_is_sent() {
 #[test]
 fn a_folder_that_is_removed_under_a_run_ends_it_with_a_clear_error() {
     let bench = Bench::new(&IMAGES.replace("requests = 30", "requests = 100000"));
-    let mut child = bench.run(&["--simulate", "--speed", "20"]).spawn().unwrap();
-    bench.until_state(&mut child, "v/A/c1", "running");
-    fs_err::remove_dir_all(bench.path("results")).unwrap();
+    let child = bench.run(&["--simulate", "--speed", "20"]).spawn().unwrap();
+    let records = bench.latest().join("runs/v/A/c1/records.jsonl");
+    until("a record", || (records.exists() && !journal(&records).0.is_empty()).then_some(()));
+    // in one step, as the tool goes on making files in it
+    fs_err::rename(bench.path("results"), bench.path("removed")).unwrap();
     let output = child.wait_with_output().unwrap();
     let text = talk(&output);
     assert_eq!(code(&output), 5, "{text}");
     assert!(text.contains("runs/v/A/c1` was removed while its run was at work"), "{text}");
+    assert!(!text.contains("--resume"), "{text}");
     assert!(!bench.path("results").exists(), "what was removed is not made again");
 }

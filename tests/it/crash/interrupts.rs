@@ -34,7 +34,7 @@ fn a_stop_while_the_client_measures_itself_begins_no_run() {
 
 #[test]
 fn a_stop_while_a_server_starts_ends_the_server_too() {
-    let server = "[server]\ncommand = [\"sleep\", \"1000\"]\n\n[[variants]]";
+    let server = "[server]\ncommand = [\"sh\", \"-c\", \"sleep 1000\"]\n\n[[variants]]";
     let bench = Bench::new(&IMAGES.replace("[[variants]]", server));
     let child = bench.run(&[]).spawn().unwrap();
     until("the server", || bench.latest().join("servers/v-1/server.log").exists().then_some(()));
@@ -125,7 +125,18 @@ fn the_second_signal_does_not_wait_for_a_report_that_hangs() {
 #[test]
 fn a_stop_of_bench_ends_with_130() {
     let bench = Bench::new(IMAGES);
-    let words = ["bench", "--simulate", "--speed", "0.01", "--model", "Qwen/Qwen-Image", "--task", "t2i"];
+    let words = [
+        "bench",
+        "--simulate",
+        "--speed",
+        "0.01",
+        "--model",
+        "Qwen/Qwen-Image",
+        "--task",
+        "t2i",
+        "--dataset",
+        "random",
+    ];
     let child = bench.command(&words).spawn().unwrap();
     until("its run", || {
         let found = Command::new("find").arg(bench.path("")).args(["-name", "run.json"]).output().unwrap();

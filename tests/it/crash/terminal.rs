@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use super::setup::{BINARY, Bench, IMAGES};
+use super::setup::{BINARY, Bench, IMAGES, journal, until};
 use crate::support::skipped;
 
 /// Runs the tool on a terminal of its own, and presses Ctrl-C so often once its run is at work; gives what
@@ -15,15 +15,16 @@ fn on_a_terminal(interrupts: u32) -> Option<(String, i32)> {
     }
     let bench = Bench::new(&IMAGES.replace("requests = 30", "requests = 100000"));
     let mut command = Command::new("script");
-    let line = format!("{BINARY} run small.toml --simulate --speed 2");
+    let line = format!("stty cols 120 rows 40; exec {BINARY} run small.toml --simulate --speed 2");
     command.args(["-qefc", &line, "/dev/null"]).current_dir(bench.path("")).env("TERM", "xterm");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut keys = child.stdin.take().unwrap();
-    bench.until_state(&mut child, "v/A/c1", "running");
+    let records = bench.latest().join("runs/v/A/c1/records.jsonl");
+    until("some records", || (records.exists() && journal(&records).0.len() >= 3).then_some(()));
     for _ in 0..interrupts {
-        // time for a bar to be drawn
-        std::thread::sleep(std::time::Duration::from_millis(1500));
-        keys.write_all(b"\x03").unwrap();
+        // the tool may have ended after the first
+        drop(keys.write_all(b"\x03"));
+        std::thread::sleep(std::time::Duration::from_millis(100));
     }
     let output = child.wait_with_output().unwrap();
     drop(keys);
