@@ -83,15 +83,12 @@ impl Redactor {
         let mut out = Vec::with_capacity(bytes.len());
         let mut rest = bytes;
         while let Some((first, after)) = rest.split_first() {
-            match self.forms.iter().find(|form| rest.starts_with(form.as_bytes())) {
-                Some(form) => {
-                    out.extend_from_slice(HIDDEN.as_bytes());
-                    rest = rest.get(form.len()..).unwrap_or_default();
-                }
-                None => {
-                    out.push(*first);
-                    rest = after;
-                }
+            if let Some(form) = self.forms.iter().find(|form| rest.starts_with(form.as_bytes())) {
+                out.extend_from_slice(HIDDEN.as_bytes());
+                rest = rest.get(form.len()..).unwrap_or_default();
+            } else {
+                out.push(*first);
+                rest = after;
             }
         }
         out
@@ -215,7 +212,7 @@ mod tests {
     fn what_others_made_of_the_value_is_hidden_too() {
         let redactor = Redactor::new([KEY]);
         let percent = utf8_percent_encode(KEY, NON_ALPHANUMERIC).to_string();
-        let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = KEY.bytes().flat_map(|byte| [byte >> 4, byte & 15]).map(digit).collect();
         let forms = [
             Value::from(KEY).to_string().trim_matches('"').to_owned(),
             percent.clone(),

@@ -2,8 +2,14 @@
 
 #![cfg(test)]
 
+mod bounds;
 mod corpus;
 mod huge;
+mod names;
+mod open_files;
 mod properties;
+mod secrets;
+mod setup;
 #[expect(unreachable_pub, reason = "the crate in `fuzz/` is made of this file, too")]
 mod targets;
+mod templates;
