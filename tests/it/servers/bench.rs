@@ -99,6 +99,13 @@ requests = {requests}
     )
 }
 
+/// What stands before `[server]` in such a scenario, and what stands after it.
+pub(super) fn around_server(scenario: &str) -> (&str, String) {
+    let (head, rest) = scenario.split_once("[server]").unwrap();
+    let (_, variants) = rest.split_once("[[variants]]").unwrap();
+    (head, format!("[[variants]]{variants}"))
+}
+
 pub(super) fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("{}", talk(output)))
 }
@@ -125,7 +132,7 @@ pub(super) fn processes_in(folder: &Path) -> Vec<String> {
     let works_there = |process: &Path| std::fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd == folder);
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
     let words = |process: PathBuf| {
-        String::from_utf8_lossy(&std::fs::read(process.join("cmdline")).unwrap_or_default()).replace('\0', " ")
+        String::from_utf8_lossy(&fs_err::read(process.join("cmdline")).unwrap_or_default()).replace('\0', " ")
     };
     processes.filter(|process| works_there(process)).map(words).collect()
 }

@@ -11,9 +11,9 @@ use super::bench::{Bench, SIMULATE, code, talk, until};
 fn dies_after_five(matrix: &str) -> String {
     let records = "results/small/latest/runs/first/A/c1/records.jsonl";
     let script = format!(
-        r#"if [ $2 = second ] || [ -e died ]; then exec {SIMULATE} $1; fi
+        r"if [ $2 = second ] || [ -e died ]; then exec {SIMULATE} $1; fi
 {SIMULATE} $1 & until [ -f {records} ] && [ $(wc -l < {records}) -ge 5 ]; do sleep 0.02; done
-touch died; echo out of memory on GPU 0; kill -9 $!; exit 7"#
+touch died; echo out of memory on GPU 0; kill -9 $!; exit 7"
     );
     super::bench::scripted(&script, 400, matrix) + "\n[matrix]\nmax_concurrency = [1, 2]\n"
 }
@@ -69,10 +69,10 @@ fn without_a_restart_the_variants_other_runs_are_left_out_and_the_others_go_on()
 #[test]
 fn a_server_that_keeps_dying_is_given_up() {
     let script = format!(
-        r#"if [ $2 = second ]; then exec {SIMULATE} $1; fi
+        r"if [ $2 = second ]; then exec {SIMULATE} $1; fi
 if [ -e died ]; then echo GPU is lost; exit 8; fi
 touch died; {SIMULATE} $1 & until [ -f results/small/latest/runs/first/A/c1/records.jsonl ]; do sleep 0.02; done
-kill -9 $!; exit 7"#
+kill -9 $!; exit 7"
     );
     let scenario =
         super::bench::scripted(&script, 100, "restart = 'on_crash'") + "\n[matrix]\nmax_concurrency = [1, 2]\n";
@@ -111,8 +111,8 @@ fn every_repeat_gets_a_server_of_its_own_when_asked_for() {
 /// Helpers that obey nothing: one in the server's group, one with a session of its own, one that was
 /// handed to init, and one with a session that cleared its environment.
 #[cfg(target_os = "linux")]
-const HELPERS: &str = r#"trap '' TERM; sleep 3001 & setsid sleep 3002 & (setsid sleep 3003 &) ; setsid env -i sleep 3004 &
-"#;
+const HELPERS: &str = r"trap '' TERM; sleep 3001 & setsid sleep 3002 & (setsid sleep 3003 &) ; setsid env -i sleep 3004 &
+";
 
 #[test]
 #[cfg(target_os = "linux")]

@@ -13,7 +13,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::bench::{Bench, code, scripted, talk};
+use super::bench::{Bench, around_server, code, scripted, talk};
 use crate::support::fake::{Answer, Fake, Seen};
 use crate::support::{Served, have, skipped};
 
@@ -32,9 +32,8 @@ fn script(seen: &Seen) -> Answer {
 /// Two variants at these URLs, without `[server]`.
 fn at(first: &str, second: &str, endpoint: &str) -> String {
     let text = scripted("", 3, "");
-    let variants = &text[text.find("[[variants]]").unwrap()..];
+    let (head, variants) = around_server(&text);
     let own = |name: &str, url: &str| format!("name = \"{name}\"\nendpoint = {{ url = \"{url}\" }}");
-    let head = &text[..text.find("[server]").unwrap()];
     let scenario = format!("{head}[endpoint]\npath = \"/v1/images/generations\"\n{endpoint}\n\n{variants}");
     let scenario = scenario.replace("name = \"first\"", &own("first", first));
     scenario.replace("name = \"second\"", &own("second", second)) + "\n[compare]\nbaseline = \"first\"\n"

@@ -66,7 +66,7 @@ fn a_port_in_use() {
     let port = taken.local_addr().unwrap().port();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     // a port that the command does not take from the plan is that of the URL
-    let scenario = scripted(&format!(r#"if [ $2 = first ]; then exit 1; fi; exec {SIMULATE} {free}"#), 2, "")
+    let scenario = scripted(&format!("if [ $2 = first ]; then exit 1; fi; exec {SIMULATE} {free}"), 2, "")
         .replace("'''{{ port }}'''", "'''0'''")
         .replace("name = \"first\"", &format!("name = \"first\"\nendpoint = {{ url = \"http://127.0.0.1:{port}\" }}"))
         .replace(

@@ -1,6 +1,6 @@
 //! Servers that must show what they run.
 
-use super::bench::{Bench, SIMULATE, code, scripted, talk};
+use super::bench::{Bench, SIMULATE, around_server, code, scripted, talk};
 
 const PAGE: &str = "\n[dashboard]\npage = 'small.md'\n";
 
@@ -97,8 +97,11 @@ fn checks_that_make_no_sense_are_refused_with_their_place() {
 #[test]
 fn a_log_that_nobody_can_read_is_refused_and_answers_are_checked_all_the_same() {
     let text = scripted("", 2, "");
-    let without =
-        format!("{}\n{}", &text[..text.find("[server]").unwrap()], &text[text.find("[[variants]]").unwrap()..]);
+    let (head, variants) = around_server(&text);
+    let without = format!(
+        "{head}
+{variants}"
+    );
     let first = crate::support::Served::simulator(&["--speed", "100"]);
     let second = crate::support::Served::simulator(&["--speed", "50"]);
     let with = |check: &str| {
