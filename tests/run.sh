@@ -22,6 +22,7 @@ command -v c++ >/dev/null || missing+=(build-essential)
 command -v python3 >/dev/null || missing+=(python3)
 python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 command -v pgrep >/dev/null || missing+=(procps)
+command -v openssl >/dev/null || missing+=(openssl)
 command -v chromium >/dev/null || missing+=(chromium)
 command -v chromedriver >/dev/null || missing+=(chromium-driver)
 # Slurm on loopback, with accounting; tests start and stop it by tests/slurm

@@ -195,7 +195,13 @@ impl Campaign<'_> {
         if variant.verify.is_empty() {
             return Ok(());
         }
-        let checks = verify(&variant.verify, probe, origin.log()).await;
+        let mut checks = verify(&variant.verify, probe, origin.log()).await;
+        // an answer can repeat the key that it was asked with
+        if let Some(secrets) = self.secrets.get(&variant.name) {
+            for seen in checks.iter_mut().filter_map(|check| check.seen.as_mut()) {
+                *seen = secrets.redact(seen);
+            }
+        }
         let failed: Vec<String> = checks.iter().filter(|check| !check.ok).map(ToString::to_string).collect();
         let report = VerifyReport { format: VERIFY_FORMAT, variant: variant.name.clone(), checks };
         let redactor = self.redactor(variant);

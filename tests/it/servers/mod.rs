@@ -2,9 +2,15 @@
 
 #![cfg(test)]
 
+mod bench;
+mod crashes;
 mod environment;
 mod metrics;
+mod remote;
+mod starts;
 mod telemetry;
+mod verify;
+mod words;
 
 use std::path::Path;
 
