@@ -63,8 +63,8 @@ impl Campaign<'_> {
         let mut machine = machine(role, self.devices);
         machine.background.clone_from(&facts.background);
         machine.image_digest = image_digest(command);
-        if machine.image_digest.is_none() {
-            let why = "the server's command names none, and a container cannot see its own; declare `image_digest`";
+        if machine.image_digest.is_none() && role == Role::Server {
+            let why = "the server's command names none, and a container cannot see its own; declare image_digest";
             machine.undetected.insert("image_digest".to_owned(), why.to_owned());
         }
         if tool_commit().is_none() {

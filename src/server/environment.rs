@@ -106,10 +106,11 @@ pub fn background(devices: &dyn Devices) -> Result<Vec<GpuLoad>, String> {
     let load = |gpu: &GpuSample| GpuLoad {
         index: gpu.index,
         utilization: gpu.utilization,
+        // a sum of nothing is -0
         held_mb: gpu
             .processes
             .as_ref()
-            .and_then(|all| all.iter().map(|process| process.memory_mb).sum::<Option<f64>>()),
+            .and_then(|all| all.iter().try_fold(0.0, |sum, process| Some(sum + process.memory_mb?))),
         processes: gpu.processes.as_ref().map(|all| all.len() as u64),
     };
     Ok(devices.sample()?.iter().map(load).collect())

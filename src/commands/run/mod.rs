@@ -331,6 +331,9 @@ impl Job<'_> {
         if self.plan.simulated && recording.is_none() {
             return Err("a simulator answers, which uses none; they were not asked".to_owned());
         }
+        if let Some(path) = &recording {
+            self.ui.note(&format!("GPUs are those of the recording `{}`, not of this machine", path.display()));
+        }
         devices(recording.as_deref())
     }
 

@@ -9,6 +9,7 @@ use super::sampling::{Budget, spread};
 use super::scale::{Scale, seconds};
 use super::scene::{Scene, Shape};
 use crate::record::{GpuSample, Record, ServerSample, TelemetrySample};
+use crate::report::text::counted;
 use crate::summarize::{Summary, TelemetryFigures};
 
 const WIDTH: f64 = 960.0;
@@ -162,8 +163,10 @@ fn notes(told: &TelemetryFigures, samples: &[TelemetrySample]) -> Vec<String> {
     }
     if told.gpu_samples > 0 {
         let left_out = told.gpus.iter().filter(|gpu| !gpu.counted).count();
-        let others =
-            if left_out > 0 { format!(" {left_out} GPUs without the server are left out.") } else { String::new() };
+        let others = match left_out {
+            0 => String::new(),
+            some => format!(" Left out: {} without the server.", counted(some as u64, "GPU")),
+        };
         notes.push(format!("GPUs: {} looks at the driver's figures.{others}", told.gpu_samples));
     }
     if samples.is_empty() {
