@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::endpoint::{Body, Encoder, Wire, asked};
+use crate::endpoint::{Body, Encoder, Wire};
 use crate::record::Asked;
 use crate::workload::{Class, Request};
 
@@ -63,13 +63,14 @@ pub(crate) fn prepare<'a>(wire: &'a Wire, requests: impl Iterator<Item = Request
     let mut encoder = Encoder::new(wire);
     let mut last: Option<(Class, Arc<str>)> = None;
     Box::new(requests.map(move |request| {
-        let body = encoder.encode(&request).map_err(|error| format!("request `{}`: {error}", request.request_id))?;
+        let ready = encoder.prepare(&request);
+        let (body, asked) = ready.map_err(|error| format!("request `{}`: {error}", request.request_id))?;
         let class = request.class();
         let name = match &last {
             Some((known, name)) if *known == class => Arc::clone(name),
             Some(_) | None => Arc::clone(&last.insert((class, class.to_string().into())).1),
         };
-        Ok(Arc::new(Prepared { asked: asked(wire, &request), class: name, request, body }))
+        Ok(Arc::new(Prepared { asked, class: name, request, body }))
     }))
 }
 
