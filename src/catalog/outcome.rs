@@ -117,6 +117,8 @@ closed_set! {
         Flagged => "flagged",
         /// The run ended before every request was sent.
         Interrupted => "interrupted",
+        /// The simulator committed faults on purpose.
+        FaultsInjected => "faults_injected",
     }
 }
 

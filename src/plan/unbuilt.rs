@@ -16,7 +16,6 @@ pub(super) fn check(scenario: &Scenario, problems: &mut Vec<Problem>) {
         refuse(!server.verify.is_empty(), "server.verify", "server.verify");
         refuse(server.restart == Some(Restart::OnCrash), "server.restart", "server.restart = \"on_crash\"");
     }
-    refuse(!scenario.simulator.faults.is_empty(), "simulator.faults", "simulator.faults");
     refuse(scenario.slurm.is_some(), "slurm", "slurm");
 }
 

@@ -4,10 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::response::Response;
 use axum::routing::{get, post};
+use axum::{Extension, Router, middleware};
 use http::StatusCode;
 use hyper::server::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -17,6 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::faults::{self, Door, Line};
 use super::reply::json_reply;
 use super::settings::Settings;
 use super::state::App;
@@ -40,21 +41,25 @@ pub async fn serve(
     settings.check().map_err(|message| io::Error::new(io::ErrorKind::InvalidInput, message))?;
     let app = Arc::new(App::start(settings)?);
     let router = routes(Arc::clone(&app));
+    let mut door = Door::new(listener, &app.faults)?;
     let mut connections = JoinSet::new();
     let (closing, closed) = watch::channel(false);
     tokio::pin!(shutdown);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => drop(connections.spawn(connection(stream, router.clone(), closed.clone()))),
+            accepted = door.accept() => match accepted {
+                Ok(stream) => {
+                    let line = app.faults.line();
+                    drop(connections.spawn(connection(stream, router.clone(), closed.clone(), line)));
+                }
                 // out of descriptors, or a client that was gone already: neither ends the server
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}
         }
     }
-    drop(listener);
+    drop(door);
     closing.send_replace(true);
     let drained = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(GRACE, drained).await.is_err() {
@@ -64,25 +69,30 @@ pub async fn serve(
     Ok(())
 }
 
-async fn connection(stream: TcpStream, router: Router, mut closed: watch::Receiver<bool>) {
+/// `line` is there when faults may be committed.
+async fn connection(stream: TcpStream, router: Router, mut closed: watch::Receiver<bool>, mut line: Option<Line>) {
     // without it small replies would wait for an acknowledgement; a socket that refuses is served all the same
     drop(stream.set_nodelay(true));
+    let router = match &line {
+        Some(line) => router.layer(Extension(line.clone())),
+        None => router,
+    };
     let service = TowerToHyperService::new(router);
-    let serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    tokio::pin!(serving);
+    let mut serving = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     let asked_to_close = async { closed.wait_for(|closed| *closed).await.is_ok() };
     tokio::select! {
         // a connection that broke concerns its client alone
-        ended = serving.as_mut() => drop(ended),
+        ended = &mut serving => drop(ended),
+        () = faults::cut(line.as_mut()) => faults::reset(serving.into_parts().io.into_inner()),
         _ = asked_to_close => {
-            serving.as_mut().graceful_shutdown();
+            std::pin::Pin::new(&mut serving).graceful_shutdown();
             drop(serving.await);
         }
     }
 }
 
 fn routes(app: Arc<App>) -> Router {
-    Router::new()
+    let routes = Router::new()
         .route("/health", get(status::health))
         .route("/version", get(status::version))
         .route("/v1/models", get(status::models))
@@ -96,8 +106,13 @@ fn routes(app: Arc<App>) -> Router {
         .route("/v1/videos/{id}/content", get(videos::content))
         .fallback(async || detail(StatusCode::NOT_FOUND, "Not Found"))
         .method_not_allowed_fallback(async || detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed"))
-        .layer(DefaultBodyLimit::max(BODY_LIMIT))
-        .with_state(app)
+        .layer(DefaultBodyLimit::max(BODY_LIMIT));
+    let routes = if app.faults.are_on() {
+        routes.layer(middleware::from_fn_with_state(Arc::clone(&app), faults::commit))
+    } else {
+        routes
+    };
+    routes.with_state(app)
 }
 
 /// Routing errors come from the framework under the real app and look different.

@@ -3,7 +3,7 @@
 //! | a run is | when |
 //! |---|---|
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
-//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
+//! | suspect | the simulator committed faults on purpose, requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
 //!
 //! | warning | when |
@@ -20,6 +20,7 @@
 //! | unmatched warm-up | the plan says so: other shapes, another concurrency, or too few to fill it |
 //! | duplicate outputs | two requests returned the same bytes; suspect when more than 50 % of successes did |
 //! | flagged | a success carries a remark that no other warning or figure tells |
+//! | faults injected | the server said that it is a simulator that commits faults on purpose |
 
 use indexmap::IndexMap;
 
@@ -78,6 +79,7 @@ impl Doubts {
 pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
     let mut doubts = Doubts { validity: Validity::Valid, warnings: Vec::new() };
     outcomes(evidence, &mut doubts);
+    injected(evidence, &mut doubts);
     load(evidence, &mut doubts);
     replies(evidence, &mut doubts);
     (doubts.validity, doubts.warnings)
@@ -107,6 +109,15 @@ fn outcomes(e: &Evidence<'_>, doubts: &mut Doubts) {
         );
         doubts.add(verdict(Validity::Suspect), WarningKind::Censoring, text);
     }
+}
+
+/// Figures that were disturbed on purpose.
+fn injected(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let faults = e.manifest.server.version.as_ref().and_then(|version| version.get("faults")?.as_object());
+    let Some(faults) = faults.filter(|faults| e.manifest.simulated && !faults.is_empty()) else { return };
+    let names: Vec<&str> = faults.keys().map(String::as_str).collect();
+    let text = format!("the simulator committed faults on purpose ({}): no figure is a measurement", names.join(", "));
+    doubts.add(Validity::Suspect, WarningKind::FaultsInjected, text);
 }
 
 /// Whether the load was the one that was asked for.

@@ -237,7 +237,6 @@ fn tasks_that_the_endpoint_or_the_input_cannot_do_are_refused() {
 fn what_a_later_version_will_do_is_refused_by_name() {
     refused(&[
         ("[slurm]\npartition = 'p'", "slurm: `slurm` is not available in this version"),
-        ("[simulator.faults]\nerrors = 0.1", "simulator.faults: `simulator.faults` is not available in this version"),
         ("[server]\nverify = ['x']", "server.verify: `server.verify` is not available in this version"),
         (
             "[server]\nrestart = 'on_crash'",
