@@ -38,7 +38,7 @@ impl Sink for Judge {
 impl Sink for JobReader {
     fn feed(&mut self, chunk: &[u8]) -> bool {
         Self::feed(self, chunk);
-        true
+        !self.is_too_long()
     }
 }
 

@@ -49,6 +49,8 @@ const OFFERED_FROM: usize = 10;
 const QUEUED_FROM: usize = 5;
 /// Gap between polls, as a share of the median job time, above which latencies are blurred by it.
 const POLL_SHARE: f64 = 0.1;
+/// Most faults that a warning names.
+const NAMED: usize = 5;
 /// Share of successes with another request's bytes above which a cache is taken to have answered.
 const COPIES: f64 = 0.5;
 
@@ -115,8 +117,13 @@ fn outcomes(e: &Evidence<'_>, doubts: &mut Doubts) {
 fn injected(e: &Evidence<'_>, doubts: &mut Doubts) {
     let faults = e.manifest.server.version.as_ref().and_then(|version| version.get("faults")?.as_object());
     let Some(faults) = faults.filter(|faults| e.manifest.simulated && !faults.is_empty()) else { return };
-    let names: Vec<&str> = faults.keys().map(String::as_str).collect();
-    let text = format!("the simulator committed faults on purpose ({}): no figure is a measurement", names.join(", "));
+    let first: Vec<&str> = faults.keys().map(String::as_str).take(NAMED).collect();
+    let more = match faults.len() - first.len() {
+        0 => String::new(),
+        further => format!(" and {further} more"),
+    };
+    let first = first.join(", ");
+    let text = format!("the simulator committed faults on purpose ({first}{more}): no figure is a measurement");
     doubts.add(Validity::Suspect, WarningKind::FaultsInjected, text);
 }
 

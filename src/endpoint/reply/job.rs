@@ -48,6 +48,11 @@ impl JobReader {
         }
     }
 
+    /// Whether the body is, or says it will be, longer than a reply about a job can be: reading on is no use.
+    pub fn is_too_long(&self) -> bool {
+        self.is_too_long || self.reply.content_length.is_some_and(|length| length > LIMIT as u64)
+    }
+
     /// The job's state.
     pub fn finish(self) -> Result<JobState, RequestError> {
         let status = self.reply.status;
@@ -71,12 +76,17 @@ impl JobReader {
         let unreadable = |message: String| Err(RequestError::new(class, message));
         let received = self.body.len();
         match (root, self.reply.content_length) {
-            _ if self.is_too_long => unreadable(format!("the job reply is longer than {LIMIT} bytes")),
+            _ if self.is_too_long() => unreadable(format!("the job reply is longer than {LIMIT} bytes")),
             (_, Some(length)) if (received as u64) < length => {
                 unreadable(format!("the job reply ended after {received} of {length} bytes"))
             }
             (Err(_), _) if self.body.trim_ascii().is_empty() => unreadable("the job reply is empty".to_owned()),
-            (Err(error), _) => unreadable(format!("the job reply is not json: {error}")),
+            (Err(error), _) => unreadable(match self.reply.content_type.as_deref() {
+                Some(other) if !other.contains("json") => {
+                    format!("the job reply is `{}`, not json", one_line(other, 100))
+                }
+                _ => format!("the job reply is not json: {error}"),
+            }),
             (Ok(root), _) if word(&root).is_some() => {
                 let job = state(&root, status);
                 if self.is_create && segment(&job.id).is_none() {

@@ -28,7 +28,7 @@ const BLANKS: &[u8] = &[b' '; 16 * 1024];
 const BLANKS_S: f64 = 0.01;
 /// How often, in modelled seconds, the next byte of a slow body comes.
 const DRIP_S: f64 = 1.0;
-/// How long, on the wall, half of a body is given to reach its client before the connection is reset.
+/// How long, on the wall, half of a body is given to reach its client before the connection ends.
 const FLUSH: Duration = Duration::from_millis(20);
 
 /// The reply with a fault in its body.
@@ -48,7 +48,7 @@ pub(super) async fn spoil(kind: Kind, faults: &Faults, line: &Line, response: Re
             let bytes = bytes.chunks(1).map(Bytes::copy_from_slice).collect();
             (Paced::new(bytes, faults.wall(DRIP_S), End::Done), Some(length))
         }
-        Kind::TruncatedBody => (Paced::once(half, Duration::ZERO, End::Done), Some(length)),
+        Kind::TruncatedBody => (Paced::once(half, FLUSH, End::Done), Some(length)),
         Kind::OverlongBody => (Paced::once(open, Duration::ZERO, End::Endless), Some(OVERLONG)),
         Kind::NeverEnding => (Paced::once(open, faults.wall(BLANKS_S), End::Endless), None),
         Kind::EmptyData => return if json { emptied(&bytes) } else { bytes_reply("video/mp4", Bytes::new()) },

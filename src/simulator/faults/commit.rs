@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
-use super::call::{Call, Stage};
+use super::call::{Asks, Call, Stage};
 use super::connection::Line;
 use super::rules::Hit;
 use super::{body, job, json, media, status};
@@ -29,21 +29,16 @@ pub(crate) async fn commit(
     if app.faults.is_starting() {
         return starting(request.uri().path());
     }
-    let hit = match Call::of(request.method(), request.uri().path()) {
-        None => None,
-        Some(Call::Ask(asks)) => app.faults.next(asks),
-        Some(Call::Job(stage, id)) => app.faults.of_job(id, stage),
+    let (hit, creates) = match Call::of(request.method(), request.uri().path()) {
+        None => (None, false),
+        Some(Call::Ask(asks)) => (app.faults.next(asks), asks == Asks::Job),
+        Some(Call::Job(stage, id)) => (app.faults.of_job(id, stage), false),
     };
-    let later = |hit: &Hit, at: &Stage| *at == Stage::Created && hit.stage != Stage::Created;
     match hit {
         None => next.run(request).await,
-        Some(hit) if is_create(&request) && later(&hit, &Stage::Created) => created(&app, hit, request, next).await,
+        Some(hit) if creates && hit.stage != Stage::Created => created(&app, hit, request, next).await,
         Some(hit) => meet(&app, &line, hit, request, next).await,
     }
-}
-
-fn is_create(request: &Request) -> bool {
-    matches!(Call::of(request.method(), request.uri().path()), Some(Call::Ask(super::call::Asks::Job)))
 }
 
 /// A restarted server that is not ready yet.

@@ -14,8 +14,9 @@ use crate::catalog::{FaultKind, FaultRule};
 use crate::simulator::engine::Clock;
 use crate::simulator::random;
 
-/// How long, in modelled seconds, nobody can connect, and how long a server that restarts answers 503 after that.
-pub(super) const AWAY_S: f64 = 1.0;
+/// How long, in modelled seconds, nobody can connect.
+const AWAY_S: f64 = 1.0;
+/// How long, in modelled seconds, a restarted server answers 503 after that.
 const STARTING_S: f64 = 1.0;
 /// Jobs with a fault that are remembered; their clients delete them, or have gone.
 const KEPT_JOBS: usize = 10_000;

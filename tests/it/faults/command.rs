@@ -45,7 +45,9 @@ fn json(sandbox: &Sandbox, path: &str) -> Value {
 
 #[test]
 fn a_simulated_run_meets_the_faults_of_its_scenario_and_says_so_everywhere() {
-    let sandbox = with("[simulator.faults]\nserver_error = { at = [2, 5] }\nwrong_size = { at = [7] }");
+    let sandbox = with(
+        "[simulator.faults]\nserver_error = { at = [2, 5] }\nwrong_size = { at = [7] }\nduplicate = { at = [8, 9] }",
+    );
     let (_, errors, code) = ran(&sandbox, &["run", "faulty.toml", "--simulate", "--no-progress"]);
     assert_eq!(code, Some(0), "{errors}");
     let run = json(&sandbox, "results.json")["runs"][0].clone();
@@ -54,7 +56,11 @@ fn a_simulated_run_meets_the_faults_of_its_scenario_and_says_so_everywhere() {
     let warnings = run["warnings"].as_array().unwrap();
     let told = warnings.iter().find(|warning| warning["kind"] == "faults_injected").unwrap();
     let text = told["text"].as_str().unwrap();
-    assert!(text.contains("server_error, wrong_size") && text.contains("no figure is a measurement"), "{text}");
+    assert!(
+        text.contains("(server_error, wrong_size, duplicate)") && text.contains("no figure is a measurement"),
+        "{text}"
+    );
+    assert!(warnings.iter().any(|warning| warning["kind"] == "duplicate_outputs"), "{warnings:?}");
     let classes: Vec<&str> = run["errors"].as_array().unwrap().iter().filter_map(|e| e["class"].as_str()).collect();
     assert!(classes.iter().all(|class| *class == "http_status"), "{classes:?}");
     let latest = sandbox.path().join("results/faulty/latest");

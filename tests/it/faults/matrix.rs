@@ -1,13 +1,16 @@
 //! Every fault × every endpoint. Refusals and restarts, which last for a time, are in `outages`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use omni_bench::catalog::{FaultFamily, FaultKind};
+use omni_bench::catalog::{FaultFamily, FaultKind, FaultRule};
 use omni_bench::execute::Stop;
+use omni_bench::units::{Limit, Span};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::{Endpoint, assert_unharmed, at, run, told};
+use super::{Endpoint, Simulated, assert_unharmed, at, figure, run, told};
+use crate::execute::setup::{Outcome, Setup};
 
 /// The places where a fault meets a request, by the call whose reply it spoils; none where it cannot.
 fn places(kind: FaultKind, endpoint: Endpoint) -> &'static [&'static str] {
@@ -27,14 +30,13 @@ const fn forms(kind: FaultKind) -> usize {
     if matches!(kind, FaultKind::ClientError | FaultKind::ServerError) { 3 } else { 1 }
 }
 
-/// One request without a fault before and one behind those with it, one after the other.
+/// Requests with a fault, one after the other, between requests without.
 async fn cell(kind: FaultKind, endpoint: Endpoint) -> Vec<String> {
     let places = places(kind, endpoint);
     let met = places.len() * forms(kind);
-    let numbers: Vec<u64> = (0..met as u64 + 2).collect();
     // places are taken in turn by request number
     let first = places.len();
-    let hit: Vec<u64> = numbers.iter().map(|number| number + first as u64).take(met).collect();
+    let hit: Vec<u64> = (first as u64..).take(met).collect();
     let setup = endpoint.setup(first + met + 1, 1);
     let outcome = run(vec![at(kind, &hit)], setup).await;
     let mut rows = Vec::new();
@@ -72,7 +74,8 @@ async fn every_fault_at_every_endpoint_is_judged_and_its_neighbours_are_unharmed
     rows.sort();
     let table: Vec<String> = rows.into_iter().flat_map(|(_, rows)| rows).collect();
     // the two that last are tried at every endpoint in `outages`
-    println!("faults tried: {} (kinds × endpoints)", cells.len() + lasting.len() * Endpoint::ALL.len());
+    let tried = cells.len() + lasting.len() * Endpoint::ALL.len();
+    figure(&format!("faults tried: {tried} (kinds × endpoints, {} kinds)", FaultKind::ALL.len()));
     insta::with_settings!({
         filters => vec![
             (r"\d+ of \d+ bytes", "N of M bytes"),
@@ -116,9 +119,9 @@ async fn requests_in_flight_beside_a_fault_are_unharmed() {
 async fn the_same_seed_brings_the_same_faults_for_the_same_requests() {
     let rules = || {
         let kinds = [FaultKind::ServerError, FaultKind::EmptyData, FaultKind::WrongSize];
-        kinds.map(|kind| omni_bench::catalog::FaultRule::rate(kind, 0.2)).to_vec()
+        kinds.map(|kind| FaultRule::rate(kind, 0.2)).to_vec()
     };
-    let told_by = |outcome: &crate::execute::setup::Outcome| outcome.records.iter().map(told).collect::<Vec<_>>();
+    let told_by = |outcome: &Outcome| outcome.records.iter().map(told).collect::<Vec<_>>();
     let first = told_by(&run(rules(), Endpoint::Generations.setup(30, 1)).await);
     assert_eq!(first, told_by(&run(rules(), Endpoint::Generations.setup(30, 1)).await));
     let met = first.iter().filter(|told| told.as_str() != "ok").count();
@@ -129,23 +132,18 @@ async fn the_same_seed_brings_the_same_faults_for_the_same_requests() {
 #[tokio::test]
 async fn a_stop_ends_requests_that_stall() {
     let stop = Stop::new();
-    let setup = omni_bench_setup(stop.clone());
-    let server = super::Simulated::start(vec![omni_bench::catalog::FaultRule::rate(FaultKind::Stall, 1.0)]).await;
+    let setup = Setup {
+        stop: stop.clone(),
+        request_limit: Limit::After(Span::seconds(60)),
+        ..Endpoint::Generations.setup(4, 4)
+    };
+    let server = Simulated::start(vec![FaultRule::rate(FaultKind::Stall, 1.0)]).await;
     let stopping = async {
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
         stop.request();
     };
     let (outcome, ()) = tokio::join!(setup.run_at(&server.url), stopping);
     server.stop().await;
     assert!(outcome.driven().interrupted);
-    assert_eq!(outcome.driven().counts.total(), 4);
-    assert_eq!(outcome.driven().counts.cancelled, 4);
-}
-
-fn omni_bench_setup(stop: Stop) -> crate::execute::setup::Setup {
-    crate::execute::setup::Setup {
-        stop,
-        request_limit: omni_bench::units::Limit::After(omni_bench::units::Span::seconds(60)),
-        ..Endpoint::Generations.setup(4, 4)
-    }
+    assert_eq!((outcome.driven().counts.total(), outcome.driven().counts.cancelled), (4, 4));
 }

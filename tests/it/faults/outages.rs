@@ -51,14 +51,14 @@ async fn restarted(endpoint: Endpoint) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_listener_is_away_connections_are_refused_and_nothing_else_is() {
-    let [a, b, c, d, e] = Endpoint::ALL;
-    tokio::join!(refused(a), refused(b), refused(c), refused(d), refused(e));
+    let [chat, generations, edits, videos, sync] = Endpoint::ALL;
+    tokio::join!(refused(chat), refused(generations), refused(edits), refused(videos), refused(sync));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_restart_harms_what_is_in_flight_and_what_comes_before_the_server_is_ready() {
-    let [a, b, c, d, e] = Endpoint::ALL;
-    tokio::join!(restarted(a), restarted(b), restarted(c), restarted(d), restarted(e));
+    let [chat, generations, edits, videos, sync] = Endpoint::ALL;
+    tokio::join!(restarted(chat), restarted(generations), restarted(edits), restarted(videos), restarted(sync));
 }
 
 /// Jobs are in memory: a restart forgets them, and `/health` says when the server is ready again.
