@@ -123,6 +123,8 @@ closed_set! {
         BackgroundLoad => "background_load",
         /// A variant it is compared with was measured on another node.
         AcrossNodes => "across_nodes",
+        /// The simulator committed faults on purpose.
+        FaultsInjected => "faults_injected",
     }
 }
 

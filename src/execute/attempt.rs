@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::Response;
 
 use crate::endpoint::{JobReader, Judge, Reply};
@@ -151,7 +151,7 @@ async fn receive<S: Sink>(
 
 fn head(response: &Response) -> Reply {
     let headers = response.headers();
-    let extra = headers.iter().filter(|(name, _)| name.as_str().starts_with("x-"));
+    let extra = headers.iter().filter(|(name, _)| name.as_str().starts_with("x-") || *name == RETRY_AFTER);
     let extra = extra.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())));
     Reply {
         status: response.status().as_u16(),

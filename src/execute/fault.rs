@@ -53,8 +53,18 @@ impl Fault {
         {
             return Self::failed(RequestError::new(ErrorClass::InvalidResponse, too_many_headers()));
         }
-        let class = if connect || error.is_builder() { ErrorClass::Connect } else { ErrorClass::Io };
-        Self::failed(RequestError::new(class, words(error)))
+        let is_connect = connect || error.is_builder();
+        let told = words(error);
+        // the library's name of its own step says nothing to a user
+        let told = ["client error (Connect): ", "client error (SendRequest): "]
+            .iter()
+            .find_map(|step| told.strip_prefix(step))
+            .unwrap_or(&told);
+        Self::failed(if is_connect {
+            RequestError::new(ErrorClass::Connect, told)
+        } else {
+            RequestError::new(ErrorClass::Io, format!("the connection broke before the reply came: {told}"))
+        })
     }
 
     /// The connection broke inside the reply.

@@ -226,6 +226,7 @@ fn assemble(
         speed,
         simulator_profile: scenario.simulator.profile.clone(),
         simulator_noise: scenario.simulator.noise.unwrap_or(0.0),
+        simulator_faults: if simulated { scenario.simulator.faults.rules() } else { Vec::new() },
         environment: scenario.environment.clone(),
         server: draft.server.clone(),
         variants,

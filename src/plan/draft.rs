@@ -13,8 +13,8 @@ use super::runs::add;
 use super::slurm::slurm_plan;
 use super::traffic::{Rules, check_warmup, slo};
 use super::types::{Axis, EndpointPlan, ServerPlan, VariantPlan};
-use super::{endpoint, keys, request_fields, serve, unbuilt, verify};
-use crate::catalog::{METRICS, Task, is_known_field, metric};
+use super::{endpoint, keys, request_fields, serve, verify};
+use crate::catalog::{FaultRule, METRICS, Task, is_known_field, metric};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
 use crate::scenario::model::{Compare, Order, Restart, Variant};
@@ -45,7 +45,6 @@ pub(super) fn draft(
     repeats: Option<u32>,
     problems: &mut Vec<Problem>,
 ) -> Option<Draft> {
-    unbuilt::check(scenario, problems);
     problems.extend(slurm_plan(scenario).err().unwrap_or_default());
     let name = required(scenario.name.as_deref(), "name", problems);
     let name = name.and_then(|name| safe_name(name, &"name".into(), problems));
@@ -110,6 +109,14 @@ fn check_simulator(scenario: &Scenario, hosting: Hosting, problems: &mut Vec<Pro
     }
     if let Some(noise) = settings.noise.filter(|noise| !(noise.is_finite() && *noise >= 0.0)) {
         problems.push(Problem::value("simulator.noise", format!("`{noise}` is not a number of at least 0")));
+    }
+    let scale = settings.faults.chaos;
+    if let Some(scale) = scale.filter(|scale| !(scale.is_finite() && *scale >= 0.0)) {
+        problems.push(Problem::value("simulator.faults.chaos", format!("`{scale}` is not a number of at least 0")));
+    } else if let Err((kind, text)) = FaultRule::check(&settings.faults.rules()) {
+        // a rate of the mix alone is the mix's doing
+        let key = if settings.faults.given().iter().any(|rule| rule.kind == kind) { kind.name() } else { "chaos" };
+        problems.push(Problem::value(KeyPath::from("simulator.faults").key(key), text));
     }
 }
 

@@ -20,7 +20,6 @@ mod slurm;
 mod steps;
 mod traffic;
 mod types;
-mod unbuilt;
 mod verify;
 
 pub use build::{Estimate, Hosting, PlanInput, check, plan};

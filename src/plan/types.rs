@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::compared::ComparePlan;
 use super::limits::Limits;
 use super::verify::Check;
-use crate::catalog::{Api, SYNC_VIDEO_PATH, Spelling, Task};
+use crate::catalog::{Api, FaultRule, SYNC_VIDEO_PATH, Spelling, Task};
 use crate::scenario::model::{Arrival, ListForm, Order, Parallel, Restart, ServerMode, Validate};
 use crate::units::{ByteSize, Limit, PixelSize, Rate, Span};
 use crate::workload::Dataset;
@@ -45,6 +45,9 @@ pub struct Plan {
     pub simulator_profile: Option<String>,
     /// Relative spread of simulated service times.
     pub simulator_noise: f64,
+    /// Faults that the simulator commits, the chaos mix resolved; empty when another server answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub simulator_faults: Vec<FaultRule>,
     /// Declared facts.
     pub environment: IndexMap<String, Value>,
     /// How servers are started; `None` when they are already running or simulated.

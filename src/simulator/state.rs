@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::cost::{Profile, Shape};
 use super::engine::{Clock, Engine};
+use super::faults::Faults;
 use super::fields::Fields;
 use super::jobs::Jobs;
 use super::medium::Medium;
@@ -29,6 +30,7 @@ pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) profile: &'static Profile,
     pub(crate) jobs: Jobs,
+    pub(crate) faults: Faults,
     pub(crate) started_at: i64,
     engine: Engine,
     ahead: Semaphore,
@@ -106,8 +108,10 @@ impl App {
             slots: if settings.step_execution { settings.max_num_seqs } else { 1 },
             member_share: profile.member_share,
         };
+        let clock = Clock::new(settings.speed);
         Ok(Self {
-            engine: Engine::start(policy, Clock::new(settings.speed))?,
+            engine: Engine::start(policy, clock)?,
+            faults: Faults::new(&settings.faults, settings.seed, clock),
             profile,
             jobs: Jobs::new(settings.seed),
             started_at: jiff::Timestamp::now().as_second(),

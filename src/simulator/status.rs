@@ -18,7 +18,11 @@ pub(crate) async fn health() -> Response {
 
 pub(crate) async fn version(State(app): State<Arc<App>>) -> Response {
     let version = concat!(env!("CARGO_PKG_VERSION"), "+simulator");
-    json_reply(StatusCode::OK, &json!({"version": version, "simulated": true, "speed": app.settings.speed}))
+    let mut body = json!({"version": version, "simulated": true, "speed": app.settings.speed});
+    if let (Some(faults), Some(fields)) = (app.faults.told(), body.as_object_mut()) {
+        fields.insert("faults".into(), faults);
+    }
+    json_reply(StatusCode::OK, &body)
 }
 
 pub(crate) async fn models(State(app): State<Arc<App>>) -> Response {

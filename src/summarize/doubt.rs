@@ -3,7 +3,7 @@
 //! | a run is | when |
 //! |---|---|
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
-//! | suspect | lines of its journals cannot be read, requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, something else was at work on the GPUs, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
+//! | suspect | the simulator committed faults on purpose, lines of its journals cannot be read, requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, something else was at work on the GPUs, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
 //!
 //! | warning | when |
@@ -23,6 +23,7 @@
 //! | unreadable records | a line of a journal is torn, or not as it was written |
 //! | background load | before omni-bench started the server, a GPU was busy for 5 % of the time or processes held 1024 MiB of it; only its own GPUs count where those are known |
 //! | across nodes | a variant it is compared with has another GPU count and so another Slurm job |
+//! | faults injected | the server said that it is a simulator that commits faults on purpose |
 
 use indexmap::IndexMap;
 
@@ -53,6 +54,8 @@ const OFFERED_FROM: usize = 10;
 const QUEUED_FROM: usize = 5;
 /// Gap between polls, as a share of the median job time, above which latencies are blurred by it.
 const POLL_SHARE: f64 = 0.1;
+/// Most faults that a warning names.
+const NAMED: usize = 5;
 /// Share of successes with another request's bytes above which a cache is taken to have answered.
 const COPIES: f64 = 0.5;
 
@@ -88,6 +91,7 @@ impl Doubts {
 pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
     let mut doubts = Doubts { validity: Validity::Valid, warnings: Vec::new() };
     outcomes(evidence, &mut doubts);
+    injected(evidence, &mut doubts);
     load(evidence, &mut doubts);
     background(evidence, &mut doubts);
     replies(evidence, &mut doubts);
@@ -148,6 +152,20 @@ fn outcomes(e: &Evidence<'_>, doubts: &mut Doubts) {
         );
         doubts.add(verdict(Validity::Suspect), WarningKind::Censoring, text);
     }
+}
+
+/// Figures that were disturbed on purpose.
+fn injected(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let faults = e.manifest.server.version.as_ref().and_then(|version| version.get("faults")?.as_object());
+    let Some(faults) = faults.filter(|faults| e.manifest.simulated && !faults.is_empty()) else { return };
+    let first: Vec<&str> = faults.keys().map(String::as_str).take(NAMED).collect();
+    let more = match faults.len() - first.len() {
+        0 => String::new(),
+        further => format!(" and {further} more"),
+    };
+    let first = first.join(", ");
+    let text = format!("the simulator committed faults on purpose ({first}{more}): no figure is a measurement");
+    doubts.add(Validity::Suspect, WarningKind::FaultsInjected, text);
 }
 
 /// Whether the load was the one that was asked for.

@@ -194,7 +194,10 @@ fn fingerprint(stored: &Stored, run: &RunPlan, runs: &[&RunPlan], repeats: &[Rep
     let simulated = plan.simulated || manifests.iter().any(|manifest| manifest.simulated);
     fact("simulated", json!(simulated));
     if simulated {
-        fact("simulator", json!({ "profile": plan.simulator_profile, "noise": plan.simulator_noise }));
+        fact(
+            "simulator",
+            json!({ "profile": plan.simulator_profile, "noise": plan.simulator_noise, "faults": plan.simulator_faults }),
+        );
     }
     let declared = variant.map_or(&plan.environment, |variant| &variant.environment);
     let (told_by, name) = hardware::accelerator(declared).unzip();

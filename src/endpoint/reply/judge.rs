@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use super::gallery::{Gallery, GalleryReader, Place};
+use super::message::with_wait;
 use super::metrics::Told;
 use super::missing;
 use super::picture::Wants;
@@ -178,7 +179,7 @@ impl Judge {
         if let Reading::Words(words) = &self.reading
             && !is_success(self.reply.status)
         {
-            return Err(RequestError::new(status, words.message(self.reply.status)));
+            return Err(RequestError::new(status, with_wait(words.message(self.reply.status), &self.reply)));
         }
         if self.is_too_long() {
             let limit = self.max_reply;

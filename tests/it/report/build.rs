@@ -132,6 +132,7 @@ pub(crate) fn plan(task: Task, variants: Vec<VariantPlan>, datasets: Vec<Dataset
         speed: 1.0,
         simulator_profile: None,
         simulator_noise: 0.0,
+        simulator_faults: Vec::new(),
         environment: IndexMap::new(),
         server: None,
         variants,
