@@ -17,6 +17,8 @@ use crate::server::Watch;
 
 /// How often the heartbeat of a claim in doubt is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Why a run was left alone after a stop.
+const NOT_STARTED: &str = "stopped by the user before it was started";
 
 impl Campaign<'_> {
     /// Drives a run, the `number`-th of `of`, from its claim to its manifest.
@@ -28,6 +30,9 @@ impl Campaign<'_> {
         client: Option<ClientProbe>,
         (number, of): (usize, usize),
     ) -> Result<RunOutcome, CampaignError> {
+        if self.stop.is_requested() {
+            return Ok(RunOutcome::NotRun(NOT_STARTED.into()));
+        }
         let dir = self.dir.run(&run.id);
         let claimed = match self.claim(run, &dir, RunManifest { client, ..self.manifest(run, variant, host) }).await? {
             Ok(claimed) => claimed,
@@ -95,7 +100,7 @@ impl Campaign<'_> {
                 tokio::select! {
                     () = tokio::time::sleep(LOOK_EVERY) => {}
                     () = self.stop.stopped() => {
-                        return Ok(Err(RunOutcome::NotRun("stopped by the user before it was started".into())));
+                        return Ok(Err(RunOutcome::NotRun(NOT_STARTED.into())));
                     }
                 }
             }

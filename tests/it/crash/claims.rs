@@ -74,6 +74,7 @@ fn a_claim_of_a_dead_process_of_this_host_is_taken_over_at_once() {
     let mut child = bench.run(&["--simulate", "--speed", "20", "--resume", "results/small/latest"]).spawn().unwrap();
     super::setup::until("the second attempt", || bench.manifest("v/A/c1").filter(|found| found["attempt"] == 2));
     assert_eq!(bench.manifest("v/A/c1").unwrap()["claim"]["pid"], child.id());
+    super::setup::until("its warm-up", || bench.latest().join("runs/v/A/c1/warmup.jsonl").exists().then_some(()));
     child.kill().unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(talk(&output).contains("c1.attempt-1"), "{}", talk(&output));
