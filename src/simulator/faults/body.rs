@@ -23,9 +23,9 @@ use crate::simulator::reply::{bytes_reply, json_reply};
 /// Length that an over-long body announces: 1 TiB.
 const OVERLONG: u64 = 1 << 40;
 /// What goes on behind a body; JSON allows it between any two tokens.
-const BLANKS: &[u8] = &[b' '; 16 * 1024];
+const BLANKS: &[u8] = &[b' '; 64 * 1024];
 /// How often, in modelled seconds, the next blanks of a body without end come.
-const BLANKS_S: f64 = 0.01;
+const BLANKS_S: f64 = 0.001;
 /// How often, in modelled seconds, the next byte of a slow body comes.
 const DRIP_S: f64 = 1.0;
 /// How long, on the wall, half of a body is given to reach its client before the connection ends.

@@ -53,8 +53,8 @@ impl Endpoint {
         Setup {
             api,
             sync_video: self == Self::SyncVideos,
-            request_limit: Limit::After(Span::seconds(3)),
-            job_limit: Limit::After(Span::seconds(5)),
+            request_limit: Limit::After(Span::seconds(5)),
+            job_limit: Limit::After(Span::seconds(8)),
             max_reply: ByteSize::megabytes(1),
             ..Setup::images(requests, cap)
         }
@@ -75,11 +75,16 @@ struct Simulated {
 
 impl Simulated {
     async fn start(faults: Vec<FaultRule>) -> Self {
+        Self::start_at(1.0, faults).await
+    }
+
+    /// One whose faults last longer than they say when `speed` is below 1.
+    async fn start_at(speed: f64, faults: Vec<FaultRule>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (stop, stopped) = oneshot::channel::<()>();
         let mut serving = JoinSet::new();
-        let settings = Settings { model: "m".into(), null: true, faults, ..Settings::default() };
+        let settings = Settings { model: "m".into(), null: true, speed, faults, ..Settings::default() };
         serving.spawn(serve(listener, settings, async move { drop(stopped.await) }));
         Self { url, stop, serving }
     }

@@ -29,7 +29,7 @@ task = "{task}"
 [endpoint]
 url = "{url}"
 path = "{path}"
-timeout = {{ connect = "10s", request = "60s", job = "60s" }}
+timeout = {{ connect = "10s", request = "120s", job = "120s" }}
 max_reply = "1MB"
 
 [[variants]]
