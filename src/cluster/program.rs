@@ -96,15 +96,15 @@ mod tests {
 
     #[test]
     fn an_answer_of_any_size_comes_back() {
-        let text = sh("i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done", Duration::from_secs(60));
+        let text = sh("i=0; while [ $i -lt 20000 ]; do echo 0123456789; i=$((i+1)); done", Duration::from_mins(1));
         assert_eq!(text.unwrap().lines().count(), 20_000);
     }
 
     #[test]
     fn what_went_wrong_is_told_in_the_programs_own_words() {
-        let text = sh("echo no such partition >&2; exit 3", Duration::from_secs(60)).unwrap_err().to_string();
+        let text = sh("echo no such partition >&2; exit 3", Duration::from_mins(1)).unwrap_err().to_string();
         assert_eq!(text, "`sh` failed (exit status: 3): no such partition");
-        let text = run("absent-sbatch", &[], Duration::from_secs(60)).unwrap_err().to_string();
+        let text = run("absent-sbatch", &[], Duration::from_mins(1)).unwrap_err().to_string();
         assert!(text.contains("`absent-sbatch` cannot be started") && text.contains("is Slurm installed"), "{text}");
     }
 

@@ -70,7 +70,7 @@ impl Script<'_> {
 
     /// The script of the job that puts the results together when these have ended, however they ended.
     pub fn merge(&self, after: &[String], limit_min: Option<u32>) -> Result<String, minijinja::Error> {
-        let after: String = after.iter().map(|job| format!(":{job}")).collect();
+        let after = after.join(":");
         let minutes = self.slurm.time_min.and(limit_min).map_or(MERGE_MIN, |limit| limit.min(MERGE_MIN));
         let mut options = vec![
             option("job-name", &format!("omni-bench-{}-merge", self.scenario)),
@@ -78,7 +78,7 @@ impl Script<'_> {
             "--ntasks=1".to_owned(),
             format!("--time={}", hours(minutes)),
         ];
-        options.push(format!("--dependency=afterany{after}"));
+        options.push(format!("--dependency=afterany:{after}"));
         options.extend(self.placed());
         let needed = |directive: &&String| !OF_ELEMENTS.iter().any(|start| directive.starts_with(start));
         options.extend(self.slurm.directives.iter().filter(needed).cloned());

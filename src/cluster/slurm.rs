@@ -7,7 +7,7 @@ use super::answer::{JobKey, Jobs, Told, parse_sacct, parse_squeue};
 use super::program::{ProgramError, run};
 
 /// How long a program may take; controllers of busy sites are slow.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_mins(2);
 
 /// Submits a script and gives the number of its job.
 pub fn submit(script: &Path) -> Result<u32, ProgramError> {

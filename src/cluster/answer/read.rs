@@ -224,8 +224,8 @@ fn wait_status(value: &Value) -> Option<u8> {
     if let Some(code) = value.get("return_code") {
         return u8::try_from(small(code)?).ok();
     }
-    let status = small(value)?;
-    if status & 0x7f == 0 { u8::try_from(status >> 8 & 0xff).ok() } else { None }
+    let [signal, code, ..] = small(value)?.to_le_bytes();
+    (signal % 128 == 0).then_some(code)
 }
 
 /// The tasks of `0-3,7,10-20:2%8`.
@@ -248,7 +248,7 @@ fn mask(text: &str) -> Option<Vec<u32>> {
     let mut found = Vec::new();
     for (place, digit) in (0_u32..).zip(digits.chars().rev().take((MOST_TASKS / 4) as usize)) {
         let bits = digit.to_digit(16)?;
-        found.extend((0..4).filter(|bit| bits >> bit & 1 == 1).map(|bit| place * 4 + bit));
+        found.extend((0..4).filter(|bit| (bits >> bit) & 1 == 1).map(|bit| place * 4 + bit));
     }
     Some(found)
 }

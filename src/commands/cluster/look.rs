@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::cluster::{self, ClusterDir, ClusterFile, ElementMark, JobKey, Known, Now};
 use crate::commands::failure::Failure;
-use crate::exit::Exit;
 use crate::plan::Plan;
 use crate::record::ResultsDir;
 
@@ -22,13 +21,14 @@ pub(super) struct Looked {
 pub(super) fn look(argument: &Path) -> Result<Looked, Failure> {
     let dir = ResultsDir::resolve(argument)?;
     let plan = dir.read_plan()?;
-    match ClusterDir::of(&dir).read()? {
-        Some(file) => look_at(dir, &plan, file),
-        None => {
-            let message = format!("`{}` was not submitted: it has no `cluster/cluster.json`", dir.path().display());
-            Err(Failure::new(Exit::Results, message))
-        }
-    }
+    let missing = || Failure::results(not_submitted(&dir));
+    let file = ClusterDir::of(&dir).read()?.ok_or_else(missing)?;
+    look_at(dir, &plan, file)
+}
+
+/// That nothing was submitted from a folder.
+pub(super) fn not_submitted(dir: &ResultsDir) -> String {
+    format!("`{}` was not submitted: it has no `cluster/cluster.json`", dir.path().display())
 }
 
 /// Asks the queue about what was submitted from a folder.

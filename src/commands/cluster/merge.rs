@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::look::{Looked, look_at};
+use super::look::{Looked, look_at, not_submitted};
 use super::submit::run_args;
 use crate::cli::SubmitArgs;
-use crate::cluster::{ClusterDir, ElementNow};
+use crate::cluster::{ClusterDir, ElementNow, SubmittedArray};
 use crate::commands::Ui;
 use crate::commands::failure::Failure;
 use crate::commands::planning::Planned;
@@ -23,9 +23,7 @@ pub(super) fn merge(args: &SubmitArgs, planned: &Planned, ui: Ui) -> Result<Exit
     let run_args = run_args(args);
     let (dir, plan) = run::results_dir(&run_args, &planned.plan, ui)?;
     let cluster = ClusterDir::of(&dir);
-    let file = cluster.read()?.ok_or_else(|| {
-        Failure::usage(format!("`{}` was not submitted: it has no `cluster/cluster.json`", dir.path().display()))
-    })?;
+    let file = cluster.read()?.ok_or_else(|| Failure::results(not_submitted(&dir)))?;
     let mut looked = look_at(dir.clone(), &plan, file.clone())?;
     for _ in 0..LOOKS {
         if !looked.is_ending() {
@@ -49,7 +47,7 @@ impl Looked {
     fn is_ending(&self) -> bool {
         let own = SlurmFacts::of(|name| std::env::var(name).ok()).map(|facts| facts.job_id);
         let submission = self.file.submissions.iter().find(|submission| own.is_some() && submission.merge == own);
-        let keys = submission.into_iter().flat_map(|submission| &submission.arrays).flat_map(|array| array.tasks());
+        let keys = submission.into_iter().flat_map(|submission| &submission.arrays).flat_map(SubmittedArray::tasks);
         keys.into_iter().any(|(key, _)| self.known.of(key).is_some_and(|told| !told.state.has_ended()))
     }
 

@@ -136,54 +136,40 @@ impl Submitter<'_> {
     /// Prints what would be submitted.
     fn rehearse(&self) -> Result<Exit, Failure> {
         let plan = &self.planned.plan;
-        let (results, arrays) = match &self.args.resume {
-            Some(folder) => {
-                let dir = ResultsDir::resolve(folder)?;
-                let file = ClusterDir::of(&dir).read()?;
-                (dir.path().to_owned(), self.arrays(file.as_ref().map(|file| (&dir, file)))?)
-            }
-            None => {
-                let hash: String = plan.plan_hash.chars().take(8).collect();
-                let name = format!("TIME-{hash}");
-                (self.args.out.join(SafeName::lossy(&plan.scenario).as_str()).join(name), self.arrays(None)?)
-            }
+        let (results, arrays) = if let Some(folder) = &self.args.resume {
+            let dir = ResultsDir::resolve(folder)?;
+            let file = ClusterDir::of(&dir).read()?;
+            (dir.path().to_owned(), self.arrays(file.as_ref().map(|file| (&dir, file)))?)
+        } else {
+            let hash: String = plan.plan_hash.chars().take(8).collect();
+            let parent = self.args.out.join(SafeName::lossy(&plan.scenario).as_str());
+            (parent.join(format!("TIME-{hash}")), self.arrays(None)?)
         };
         let (results, run_words) = (self.place.cwd.join(results), self.run_words());
         let script = self.script(&results, "TOKEN", &run_words);
-        let mut text = String::new();
+        let mut parts = Vec::new();
         for array in &arrays {
-            let made = script.array(array).map_err(Failure::usage)?;
-            text.push_str(&format!("# gpus{}.sh\n{made}\n", array.gpus));
+            parts.push(format!("# gpus{}.sh\n{}\n", array.gpus, script.array(array).map_err(Failure::usage)?));
         }
         if !arrays.is_empty() {
-            text.push_str(&format!("# merge.sh, after all of them\n{}\n", self.merge_script(&script, &[], &arrays)?));
+            let jobs: Vec<String> = arrays.iter().map(|array| format!("JOB_OF_GPUS{}", array.gpus)).collect();
+            parts.push(format!("# merge.sh\n{}\n", merge_script(&script, &jobs, &arrays)?));
         }
-        text.push_str(&table::of_arrays(plan, &arrays, None));
-        Ok(self.ui.print(&text))
-    }
-
-    fn merge_script(&self, script: &Script<'_>, after: &[String], arrays: &[Array]) -> Result<String, Failure> {
-        let limit = arrays.iter().filter_map(Array::limit_min).max();
-        script.merge(after, limit).map_err(Failure::usage)
+        parts.push(table::of_arrays(plan, &arrays, None));
+        Ok(self.ui.print(&parts.concat()))
     }
 
     fn submit(&self) -> Result<Exit, Failure> {
         let refused = |error: cluster::ProgramError| Failure::new(Exit::RunFailed, error);
         let hosts = cluster::hosts(self.slurm.partition.as_deref()).map_err(refused)?;
-        let (dir, is_new) = match &self.args.resume {
-            Some(folder) => {
-                check_shared(folder, &hosts)?;
-                (run::results_dir(&run_args(self.args), &self.planned.plan, self.ui)?.0, false)
-            }
-            None => {
-                fs_err::create_dir_all(&self.args.out).map_err(Failure::results)?;
-                check_shared(&self.args.out, &hosts)?;
-                (
-                    ResultsDir::create(&self.args.out, &self.planned.plan, Timestamp::now())
-                        .map_err(Failure::results)?,
-                    true,
-                )
-            }
+        let is_new = self.args.resume.is_none();
+        let dir = if let Some(folder) = &self.args.resume {
+            check_shared(folder, &hosts)?;
+            run::results_dir(&run_args(self.args), &self.planned.plan, self.ui)?.0
+        } else {
+            fs_err::create_dir_all(&self.args.out).map_err(Failure::results)?;
+            check_shared(&self.args.out, &hosts)?;
+            ResultsDir::create(&self.args.out, &self.planned.plan, Timestamp::now()).map_err(Failure::results)?
         };
         // scripts run elsewhere, with another working folder until they change it
         let dir = ResultsDir::at(fs_err::canonicalize(dir.path()).map_err(Failure::results)?);
@@ -239,12 +225,17 @@ impl Submitter<'_> {
             }
             cluster_dir.write(file).map_err(Failure::results)?;
         }
-        let job_id = send("merge", &self.merge_script(&script, &jobs, arrays)?)?;
+        let job_id = send("merge", &merge_script(&script, &jobs, arrays)?)?;
         if let Some(submission) = file.submissions.last_mut() {
             submission.merge = Some(job_id);
         }
         cluster_dir.write(file).map_err(Failure::results)
     }
+}
+
+fn merge_script(script: &Script<'_>, after: &[String], arrays: &[Array]) -> Result<String, Failure> {
+    let limit = arrays.iter().filter_map(Array::limit_min).max();
+    script.merge(after, limit).map_err(Failure::usage)
 }
 
 /// Refuses a folder of which it is certain that nodes do not see it.
@@ -266,23 +257,20 @@ fn taken_back(
     failure: Failure,
     dir: &ResultsDir,
 ) -> Failure {
-    let mut message = failure.message;
     if let Some(submission) = file.submissions.last_mut() {
-        submission.refused = Some(message.clone());
+        submission.refused = Some(failure.message.clone());
     }
+    let mut lines = vec![failure.message];
     let names = accepted.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     match cluster::cancel(accepted) {
-        Ok(()) if accepted.is_empty() => message.push_str("\n  nothing was submitted"),
-        Ok(()) => message.push_str(&format!("\n  what was accepted is cancelled again: {names}")),
+        Ok(()) if accepted.is_empty() => lines.push("nothing was submitted".to_owned()),
+        Ok(()) => lines.push(format!("what was accepted is cancelled again: {names}")),
         Err(error) => {
-            message.push_str(&format!(
-                "\n  what was accepted could not be cancelled, do so by hand: scancel {names}\n  {error}"
-            ));
+            lines.push(format!("what was accepted could not be cancelled, do so by hand: scancel {names}"));
+            lines.push(error.to_string());
         }
     }
-    if let Err(error) = cluster_dir.write(&file) {
-        message.push_str(&format!("\n  {error}"));
-    }
-    message.push_str(&format!("\n  to try again: submit with `--resume {}`", dir.path().display()));
-    Failure { exit: failure.exit, message }
+    lines.extend(cluster_dir.write(&file).err().map(|error| error.to_string()));
+    lines.push(format!("to try again: submit with `--resume {}`", dir.path().display()));
+    Failure { exit: failure.exit, message: lines.join("\n  ") }
 }

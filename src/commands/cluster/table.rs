@@ -40,15 +40,12 @@ pub(super) fn of_arrays(plan: &Plan, arrays: &[Array], jobs: Option<&[u32]>) -> 
             ]);
         }
     }
-    let mut text = lines(table, &[2, 3, 4, 5, 6]);
+    let rows = lines(table, &[2, 3, 4, 5, 6]);
     let elements: usize = arrays.iter().map(|array| array.elements.len()).sum();
     let cost = hours_in_all
         .map_or_else(|| "no limit of GPU-hours".to_owned(), |hours| format!("{hours:.2} GPU-hours at most"));
-    text.push_str(&format!("\n{} in {}, {cost}\n", counted(elements, "element"), counted(arrays.len(), "array")));
-    if let Some(apart) = apart(plan, arrays) {
-        text.push_str(&apart);
-    }
-    text
+    let (elements, in_arrays) = (counted(elements, "element"), counted(arrays.len(), "array"));
+    format!("{rows}\n{elements} in {in_arrays}, {cost}\n{}", apart(plan, arrays).unwrap_or_default())
 }
 
 /// That compared variants do not meet the same node.

@@ -62,10 +62,7 @@ fn a_folder_that_its_node_does_not_see_is_told_and_what_is_queued_can_be_taken_b
     let elsewhere = cluster.sandbox.path().join("elsewhere");
     fs_err::rename(&folder, &elsewhere).unwrap();
     cluster.slurm("scontrol", &["release", "1"]);
-    until("the end of the element", || {
-        let told = cluster.slurm("squeue", &["-h", "-t", "all", "-j", "1", "-o", "%T"]);
-        (told.trim() == "FAILED").then_some(())
-    });
+    until("the end of the element", || (cluster.state_of("1")? == "FAILED").then_some(()));
     fs_err::rename(&elsewhere, &folder).unwrap();
     let status = cluster.status(&folder);
     let why = status["runs"][0]["reason"].as_str().unwrap();

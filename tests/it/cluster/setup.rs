@@ -11,7 +11,7 @@ use crate::support::{Sandbox, repository, skipped};
 /// The built binary.
 pub(super) const BINARY: &str = env!("CARGO_BIN_EXE_omni-bench");
 /// How long anything may take on a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_mins(10);
 
 /// A running cluster. It is stopped when this goes, and when the test process ends without that.
 pub(super) struct Cluster {
@@ -82,6 +82,13 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    /// The state of a job; `None` while the controller cannot be reached, as happens on a busy machine.
+    pub(super) fn state_of(&self, job: &str) -> Option<String> {
+        let words = ["-h", "-t", "all", "-j", job, "-o", "%T"];
+        let output = Command::new("squeue").args(words).env("SLURM_CONF", self.conf()).output().unwrap();
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
     /// Ends slurmctld and starts it again.
     pub(super) fn restart_controller(&self) {
         let script = "pid=$(cat pid/slurmctld); kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.2; done; sleep 2; \
@@ -97,11 +104,14 @@ impl Cluster {
         folders.filter(|entry| entry.file_type().unwrap().is_dir()).map(|entry| entry.path()).next().unwrap()
     }
 
-    /// What `status` says, as JSON.
+    /// What `status` says, as JSON; asked again while the controller cannot be reached.
     pub(super) fn status(&self, results: &Path) -> Value {
-        let output = self.omni_bench(&["status", results.to_str().unwrap(), "--format", "json"]);
-        assert_eq!(output.status.code(), Some(0), "{}", talk(&output));
-        serde_json::from_slice(&output.stdout).unwrap()
+        until("an answer of the controller", || {
+            let output = self.omni_bench(&["status", results.to_str().unwrap(), "--format", "json"]);
+            let unreachable = talk(&output).contains("Unable to contact slurm controller");
+            assert!(unreachable || output.status.code() == Some(0), "{}", talk(&output));
+            (!unreachable).then(|| serde_json::from_slice(&output.stdout).unwrap())
+        })
     }
 
     /// Waits until the last job of the last submission has ended.
@@ -109,14 +119,19 @@ impl Cluster {
         let file = json(&results.join("cluster/cluster.json"));
         let job = file["submissions"].as_array().unwrap().last().unwrap()["merge"].to_string();
         until("the last job", || {
-            let told = self.slurm("squeue", &["-h", "-t", "all", "-j", &job, "-o", "%T"]);
-            matches!(told.trim(), "COMPLETED" | "FAILED").then_some(())
+            let told = self.state_of(&job)?;
+            matches!(told.as_str(), "COMPLETED" | "FAILED").then_some(())
         });
     }
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = fs_err::read_to_string(self.state.path().join("log/slurmctld.log")).unwrap_or_default();
+            let lines: Vec<&str> = log.lines().collect();
+            eprintln!("the end of slurmctld.log:\n{}", lines[lines.len().saturating_sub(30)..].join("\n"));
+        }
         let output = Command::new(repository().join("tests/slurm/stop.sh")).arg(self.state.path()).output();
         // a failure of the test itself is the one to tell
         if !std::thread::panicking() {
