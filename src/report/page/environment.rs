@@ -244,7 +244,7 @@ impl List {
         let found = found.join(", ");
         match (self.simulated, found.is_empty()) {
             (false, true) if !detected.is_empty() => {
-                self.item(name, &format!("{} (detected)", detected.join(", ")), "")
+                self.item(name, &format!("{} (detected)", detected.join(", ")), "");
             }
             (_, true) => self.item(name, "", &format!("not recorded; declare `{example}` in `[environment]`")),
             (true, false) => self.item(name, "", &format!("{found} is declared, and a simulator answered")),

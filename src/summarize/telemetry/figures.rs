@@ -1,145 +1,28 @@
-//! Samples of a run → what its server and GPUs did: memory, utilisation, power and energy, requests
-//! running and waiting, times that the server tells. Means are over time, by the trapezoidal rule
-//! between samples. What no sample tells is null.
+//! From samples to figures.
 
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::sample::{real_u64, seconds};
-use crate::record::{GpuProcess, GpuSample, ServerSample, TelemetrySample};
+use super::types::{EnergyBasis, GpuBasis, GpuFigures, PeakMean, ProcessFigures, TelemetryFigures, ToldTime};
+use crate::record::{GpuProcess, GpuSample, ServerSample, TelemetrySample, Total};
+use crate::summarize::sample::{real_u64, seconds};
 
 /// Share of a run that the samples must span for its energy to be told.
 const COVERED: f64 = 0.9;
 
-/// What a server and its GPUs did while a run went on.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TelemetryFigures {
-    /// Looks at the GPUs.
-    pub gpu_samples: u64,
-    /// Looks at the server's metrics.
-    pub server_samples: u64,
-    /// Time between the first and the last look at the GPUs, in seconds; null with fewer than two.
-    pub gpu_span_s: Option<f64>,
-    /// By what GPUs count as the server's; null when none was looked at.
-    pub gpu_basis: Option<GpuBasis>,
-    /// Every GPU that was looked at.
-    pub gpus: Vec<GpuFigures>,
-    /// Every process on a GPU that counts, the one with the most memory first.
-    pub processes: Vec<ProcessFigures>,
-    /// Memory in use on the counted GPU that used most, in MiB.
-    pub gpu_memory_mb: Option<PeakMean>,
-    /// Memory of the process that held most, in MiB.
-    pub process_memory_mb: Option<PeakMean>,
-    /// Mean share of time with a kernel running, over the GPUs that count.
-    pub utilization: Option<f64>,
-    /// Mean power of the GPUs that count together, in watts.
-    pub power_w: Option<f64>,
-    /// Energy of the GPUs that count together over the span of the samples, in joules; what they draw
-    /// while idle included. Null when the samples span less than 90 % of the run.
-    pub energy_j: Option<f64>,
-    /// Where the energy comes from.
-    pub energy_basis: Option<EnergyBasis>,
-    /// Energy per request that succeeded; the work of those that failed included.
-    pub joules_per_request: Option<f64>,
-    /// Energy per picture received.
-    pub joules_per_image: Option<f64>,
-    /// Energy per clip received.
-    pub joules_per_video: Option<f64>,
-    /// Requests that the server said it was working on.
-    pub running: Option<PeakMean>,
-    /// Requests that it said were in its queue.
-    pub waiting: Option<PeakMean>,
-    /// Times that the server told over this run, by its own names: the unit is in the name.
-    pub times: BTreeMap<String, ToldTime>,
-}
-
-/// By what a GPU counts as the server's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GpuBasis {
-    /// A process of the server that omni-bench started was on it.
-    ServerProcesses,
-    /// Some process was on it; whose cannot be told.
-    Processes,
-    /// All of the machine, because no process can be seen.
-    All,
-}
-
-/// Where an energy comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EnergyBasis {
-    /// The GPUs' energy counters: last minus first.
-    Counter,
-    /// Power over time, for at least one GPU.
-    Power,
-}
-
-/// Largest value, and mean over time.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PeakMean {
-    /// Largest.
-    pub max: f64,
-    /// Mean over time.
-    pub mean: f64,
-}
-
-/// A time that the server told.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ToldTime {
-    /// Observations within the run.
-    pub n: f64,
-    /// Their mean.
-    pub mean: f64,
-}
-
-/// One GPU.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GpuFigures {
-    /// Number with the driver.
-    pub index: u32,
-    /// Whether it counts as the server's.
-    pub counted: bool,
-    /// Memory in use, in MiB.
-    pub memory_mb: Option<PeakMean>,
-    /// Mean share of time with a kernel running.
-    pub utilization: Option<f64>,
-    /// Mean power in watts.
-    pub power_w: Option<f64>,
-    /// Energy in joules.
-    pub energy_j: Option<f64>,
-}
-
-/// One process on one GPU.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProcessFigures {
-    /// The GPU.
-    pub gpu: u32,
-    /// Process id as the driver knows it.
-    pub pid: u32,
-    /// Its name.
-    pub name: Option<String>,
-    /// Whether it is the server's.
-    pub of_server: Option<bool>,
-    /// Memory it held, in MiB.
-    pub memory_mb: Option<PeakMean>,
-}
-
 /// What the run made, to divide energy by.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Made {
+pub(crate) struct Made {
     /// First sent → last end.
-    pub(super) duration_s: Option<f64>,
-    pub(super) completed: u64,
-    pub(super) images: Option<u64>,
-    pub(super) videos: Option<u64>,
+    pub(crate) duration_s: Option<f64>,
+    pub(crate) completed: u64,
+    pub(crate) images: Option<u64>,
+    pub(crate) videos: Option<u64>,
 }
 
 /// The figures of a run's samples; `None` without samples.
-pub(super) fn figures(samples: &[TelemetrySample], made: Made) -> Option<TelemetryFigures> {
+pub(crate) fn figures(samples: &[TelemetrySample], made: Made) -> Option<TelemetryFigures> {
     let mut figures = TelemetryFigures::default();
     let gpus: Vec<(f64, &[GpuSample])> =
         samples.iter().filter_map(|sample| Some((middle_s(sample), sample.gpus.as_deref()?))).collect();
@@ -254,10 +137,10 @@ fn points(looks: &Series<'_>, value: impl Fn(&GpuSample) -> Option<f64>) -> Vec<
 /// Energy of every GPU. The counter is exact where there is one; a counter that went back was set anew.
 fn energies(series: &IndexMap<u32, Vec<(f64, &GpuSample)>>, counted: &[u32]) -> BTreeMap<u32, (f64, EnergyBasis)> {
     let by_counter = |looks: &Series<'_>| {
-        let counter = points(looks, |gpu| gpu.energy_j);
-        let rising = counter.len() == looks.len() && counter.iter().is_sorted_by(|(_, a), (_, b)| a <= b);
-        let (first, last) = (counter.first()?, counter.last()?);
-        (rising && counter.len() > 1).then_some(last.1 - first.1)
+        let told = points(looks, |gpu| gpu.energy_j);
+        let rising = told.len() == looks.len() && told.iter().is_sorted_by(|(_, a), (_, b)| a <= b);
+        let (first, last) = (told.first()?, told.last()?);
+        (rising && told.len() > 1).then_some(last.1 - first.1)
     };
     let of = |(index, looks): (&u32, &Vec<(f64, &GpuSample)>)| {
         let by_power = || area(&points(looks, |gpu| gpu.power_w));
@@ -267,8 +150,11 @@ fn energies(series: &IndexMap<u32, Vec<(f64, &GpuSample)>>, counted: &[u32]) -> 
     series.iter().filter(|(index, _)| counted.contains(index)).filter_map(of).collect()
 }
 
+/// A process and its memory over time.
+type Seen<'a> = (&'a GpuProcess, Vec<(f64, f64)>);
+
 fn processes(series: &IndexMap<u32, Vec<(f64, &GpuSample)>>, counted: &[u32]) -> Vec<ProcessFigures> {
-    let mut found: IndexMap<(u32, u32), (&GpuProcess, Vec<(f64, f64)>)> = IndexMap::new();
+    let mut found: IndexMap<(u32, u32), Seen<'_>> = IndexMap::new();
     for (index, looks) in series.iter().filter(|(index, _)| counted.contains(index)) {
         for (at, gpu) in looks {
             for process in gpu.processes.iter().flatten() {
@@ -277,7 +163,7 @@ fn processes(series: &IndexMap<u32, Vec<(f64, &GpuSample)>>, counted: &[u32]) ->
             }
         }
     }
-    let of = |((gpu, pid), (process, memory)): ((u32, u32), (&GpuProcess, Vec<(f64, f64)>))| ProcessFigures {
+    let of = |((gpu, pid), (process, memory)): ((u32, u32), Seen<'_>)| ProcessFigures {
         gpu,
         pid,
         name: process.name.clone(),
@@ -292,7 +178,7 @@ fn processes(series: &IndexMap<u32, Vec<(f64, &GpuSample)>>, counted: &[u32]) ->
 
 /// What sums and counts grew by between two looks.
 fn times(first: &ServerSample, last: &ServerSample) -> BTreeMap<String, ToldTime> {
-    let of = |(name, total): (&String, &crate::record::Total)| {
+    let of = |(name, total): (&String, &Total)| {
         let before = first.times.get(name).copied().unwrap_or_default();
         let (n, sum) = (total.count - before.count, total.sum - before.sum);
         (n > 0.0 && sum >= 0.0).then(|| (name.clone(), ToldTime { n, mean: sum / n }))
@@ -300,13 +186,13 @@ fn times(first: &ServerSample, last: &ServerSample) -> BTreeMap<String, ToldTime
     last.times.iter().filter_map(of).collect()
 }
 
-fn peak_mean(points: &[(f64, f64)]) -> Option<PeakMean> {
+pub(super) fn peak_mean(points: &[(f64, f64)]) -> Option<PeakMean> {
     let max = points.iter().map(|(_, value)| *value).reduce(f64::max)?;
     Some(PeakMean { max, mean: mean(points)? })
 }
 
 /// Mean over time; of one point, its value.
-fn mean(points: &[(f64, f64)]) -> Option<f64> {
+pub(super) fn mean(points: &[(f64, f64)]) -> Option<f64> {
     let (first, last) = (points.first()?, points.last()?);
     let span = last.0 - first.0;
     if span > 0.0 { area(points).map(|area| area / span) } else { Some(last.1) }
@@ -320,6 +206,3 @@ fn area(points: &[(f64, f64)]) -> Option<f64> {
     });
     (points.len() > 1).then(|| strips.sum())
 }
-
-#[cfg(test)]
-mod tests;
