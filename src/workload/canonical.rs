@@ -25,7 +25,9 @@ pub(crate) fn short_hash_with_list(
     let mut hasher = blake3::Hasher::new();
     let mut text = format!("{kind}\n{{");
     let (before, after): (BTreeMap<_, _>, BTreeMap<_, _>) = object.iter().partition(|(name, _)| name.as_str() < key);
-    before.iter().for_each(|(name, value)| entry(name, value, &mut text));
+    for (name, value) in before {
+        entry(name, value, &mut text);
+    }
     put(&mut text, Value::from(key));
     text.push_str(":[");
     for item in items {
@@ -35,7 +37,9 @@ pub(crate) fn short_hash_with_list(
         text.clear();
     }
     text.push_str("],");
-    after.iter().for_each(|(name, value)| entry(name, value, &mut text));
+    for (name, value) in after {
+        entry(name, value, &mut text);
+    }
     text.push('}');
     hasher.update(text.as_bytes());
     hasher.finalize().to_hex().chars().take(16).collect()

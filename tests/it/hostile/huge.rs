@@ -147,7 +147,8 @@ fn answer(stream: &TcpStream, posted: &AtomicUsize) -> std::io::Result<()> {
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
         if !post {
-            (&*stream).write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")?;
+            let mut writer = stream;
+            writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")?;
             continue;
         }
         let [content_type, begin, piece, end, _] = BODIES[posted.fetch_add(1, Ordering::SeqCst) % BODIES.len()];

@@ -1,6 +1,8 @@
 //! Any input gives a value or a diagnostic, never a panic; and what a scenario means does not depend on
 //! the order in which things without an order were written.
 
+use std::fmt::Write as _;
+
 use omni_bench::plan::{self, Hosting, Plan, PlanInput};
 use omni_bench::scenario::{LoadOptions, load, load_text};
 use omni_bench::workload::{self, Sources};
@@ -190,10 +192,10 @@ proptest! {
         let quoted = |name: &str| serde_json::Value::from(name).to_string();
         let mut text = "name = 'test'\nmodel = { id = 'm', task = 't2i' }\nendpoint = { url = 'http://localhost:1' }\n".to_owned();
         for name in &variants {
-            text.push_str(&format!("[[variants]]\nname = {}\n", quoted(name)));
+            write!(text, "[[variants]]\nname = {}\n", quoted(name)).unwrap();
         }
         for name in &datasets {
-            text.push_str(&format!("[datasets.{}]\nprofiles = [{{ width = 64, height = 64 }}]\n", quoted(name)));
+            write!(text, "[datasets.{}]\nprofiles = [{{ width = 64, height = 64 }}]\n", quoted(name)).unwrap();
         }
         let Ok(loaded) = load_text("test.toml", &text, &[]) else { return Ok(()) };
         let data = workload::load(&loaded.scenario, &Sources::default()).unwrap();

@@ -175,7 +175,9 @@ fn pieces(mut body: &[u8], step: u8) -> Vec<&[u8]> {
 
 fn judged(wire: &Wire, head: &Reply, pieces: &[&[u8]]) -> Verdict {
     let mut judge = Judge::reply(wire, &request(wire.task), head, None);
-    pieces.iter().for_each(|piece| judge.feed(piece));
+    for piece in pieces {
+        judge.feed(piece);
+    }
     judge.finish()
 }
 
@@ -199,7 +201,9 @@ fn replied(wire: &Wire, head: &Reply, body: &[u8], step: u8) {
 
 fn job(head: &Reply, create: bool, pieces: &[&[u8]]) -> Result<JobState, RequestError> {
     let mut reader = if create { JobReader::for_create(head) } else { JobReader::new(head) };
-    pieces.iter().for_each(|piece| reader.feed(piece));
+    for piece in pieces {
+        reader.feed(piece);
+    }
     reader.finish()
 }
 
@@ -236,7 +240,9 @@ pub fn reply_sse(input: &[u8]) {
 
 fn probed(pieces: &[&[u8]]) -> Result<ImageInfo, MediaError> {
     let mut probe = ImageProbe::new();
-    pieces.iter().for_each(|piece| probe.feed(piece));
+    for piece in pieces {
+        probe.feed(piece);
+    }
     probe.finish()
 }
 
@@ -260,7 +266,9 @@ pub fn image_header(input: &[u8]) {
 
 fn watched(pieces: &[&[u8]]) -> Result<VideoInfo, MediaError> {
     let mut probe = VideoProbe::new();
-    pieces.iter().for_each(|piece| probe.feed(piece));
+    for piece in pieces {
+        probe.feed(piece);
+    }
     probe.finish()
 }
 
