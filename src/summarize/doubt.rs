@@ -29,6 +29,7 @@ use indexmap::IndexMap;
 
 use super::client;
 use super::concurrency;
+use super::lateness;
 use super::row::Row;
 use super::sample::{Sample, real, seconds};
 use super::telemetry::GpuBasis;
@@ -195,7 +196,7 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
     if let (Some(late_ms), Some(median_s)) = (e.summary.lateness_ms.map(|tail| tail.p99), e.summary.latency_s.p50)
         && late_ms > (LATE_MS * e.summary.speed).max(LATE_SHARE * median_s * 1e3)
     {
-        late(late_ms, median_s, open_loop, capped, doubts);
+        late(e.summary, (late_ms, median_s), open_loop, capped, doubts);
     }
     client_bound(e.summary, open_loop, doubts);
     if open_loop {
@@ -244,7 +245,7 @@ fn client_bound(summary: &Summary, open_loop: bool, doubts: &mut Doubts) {
     }
 }
 
-fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubts: &mut Doubts) {
+fn late(summary: &Summary, (late_ms, median_s): (f64, f64), open_loop: bool, capped: Option<u32>, doubts: &mut Doubts) {
     let wait_s = late_ms / 1e3;
     match (open_loop, capped) {
         (true, Some(cap)) => doubts.add(
@@ -258,7 +259,8 @@ fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubt
             Validity::Suspect,
             WarningKind::Late,
             format!(
-                "requests were sent {wait_s:.3} s late (P99) at a median latency of {median_s:.3} s, without a cap"
+                "requests were sent {wait_s:.3} s late (P99) at a median latency of {median_s:.3} s, without a cap: {}",
+                lateness::told(&summary.lateness_buckets)
             ),
         ),
         (false, _) => doubts.add(

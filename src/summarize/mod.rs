@@ -6,6 +6,7 @@ mod concurrency;
 mod doubt;
 mod figures;
 mod interval;
+mod lateness;
 mod media;
 mod phases;
 mod results;
@@ -30,6 +31,6 @@ pub(crate) use sample::{real, real_u64, seconds};
 pub(crate) use survival::survival;
 pub use telemetry::{EnergyBasis, GpuBasis, GpuFigures, PeakMean, ProcessFigures, TelemetryFigures, ToldTime};
 pub use types::{
-    Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, JobPhases, Mean99, Memory, NotRun, Percentile,
-    RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,
+    Calibrated, ClassSummary, ClientFigures, Distribution, ErrorCount, JobPhases, LatenessBucket, Mean99, Memory,
+    NotRun, Percentile, RESULTS_FORMAT, Results, Rtf, Slo, SloFit, StageTime, Summary, Tail, Warning,
 };

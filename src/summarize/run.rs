@@ -9,6 +9,7 @@ use super::client;
 use super::concurrency;
 use super::doubt::{self, Evidence};
 use super::interval;
+use super::lateness;
 use super::media;
 use super::phases;
 use super::row::Row;
@@ -141,6 +142,7 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         slo: None,
         classes: IndexMap::new(),
         lateness_ms: None,
+        lateness_buckets: Vec::new(),
         job_phases_s: None,
         client: None,
         validity: Validity::Valid,
@@ -177,6 +179,7 @@ fn times(summary: &mut Summary, run: &RunPlan, records: &[Row], headline: Headli
     summary.kaplan_meier = censored > 0;
     summary.mean_interval_s = mean_interval(records, censored, headline.us());
     summary.peak_concurrency = concurrency::peak(&concurrency::intervals(records));
+    summary.lateness_buckets = lateness::buckets(records);
     summary.lateness_ms = Sample::of_finite(lateness).map(|sample| sample.tail());
     summary.job_phases_s = phases::of(records);
 }
