@@ -107,7 +107,7 @@ fn manifest(plan: &Plan) -> RunManifest {
 }
 
 fn summary(plan: &Plan, rows: &[Row]) -> Summary {
-    summarize_rows(plan, plan.runs.first().unwrap(), &manifest(plan), rows, &[])
+    summarize_rows(plan, plan.runs.first().unwrap(), &manifest(plan), rows, &[], &[])
 }
 
 #[divan::bench(args = SIDES)]
