@@ -59,13 +59,9 @@ impl Spec {
 
     fn scenario(&self) -> Outcome<Scenario> {
         let Self { url, requests, concurrency, rate, side } = self;
-        let mut traffic = format!("requests = {requests}\n");
-        if let Some(concurrency) = concurrency {
-            traffic += &format!("max_concurrency = {concurrency}\n");
-        }
-        if let Some(rate) = rate {
-            traffic += &format!("request_rate = {rate}\narrival = 'constant'\n");
-        }
+        let cap = concurrency.map(|concurrency| format!("max_concurrency = {concurrency}\n"));
+        let pace = rate.map(|rate| format!("request_rate = {rate}\narrival = 'constant'\n"));
+        let traffic = format!("requests = {requests}\n{}{}", cap.unwrap_or_default(), pace.unwrap_or_default());
         Ok(toml::from_str(&format!(
             "name = 'cost'\n[model]\nid = '{MODEL}'\ntask = 't2i'\n[endpoint]\nurl = '{url}'\npath = '{PATH}'\n\
              [datasets.A]\nprofiles = [{{ width = {side}, height = {side}, num_inference_steps = 1 }}]\n\

@@ -90,7 +90,7 @@ pub(crate) fn oha(url: &str, side: u32, concurrency: u32, seconds: u32) -> Outco
 /// its flags, and `OMNI_BENCH_PYTHON` may name an interpreter.
 pub(crate) struct Python {
     script: String,
-    python: String,
+    interpreter: String,
     more: Vec<String>,
 }
 
@@ -98,8 +98,8 @@ impl Python {
     pub(crate) fn find() -> Option<Self> {
         let script = std::env::var("OMNI_BENCH_PYTHON_CLIENT").ok().filter(|script| Path::new(script).is_file())?;
         let more = std::env::var("OMNI_BENCH_PYTHON_ARGS").unwrap_or_default();
-        let python = std::env::var("OMNI_BENCH_PYTHON").unwrap_or_else(|_| "python3".into());
-        Some(Self { script, python, more: more.split_whitespace().map(str::to_owned).collect() })
+        let interpreter = std::env::var("OMNI_BENCH_PYTHON").unwrap_or_else(|_| "python3".into());
+        Some(Self { script, interpreter, more: more.split_whitespace().map(str::to_owned).collect() })
     }
 
     /// Requests and processor time of a run; the time that it takes to start is its own and not counted in the rate.
@@ -108,7 +108,7 @@ impl Python {
         let file = folder.path().join("figures.json");
         let side = side.to_string();
         let (_, cost) = process::run(
-            Command::new(&self.python)
+            Command::new(&self.interpreter)
                 .arg(&self.script)
                 .args(["--base-url", url, "--endpoint", PATH, "--model", MODEL, "--dataset", "random", "--task", "t2i"])
                 .args(["--width", &side, "--height", &side, "--num-inference-steps", "1", "--warmup-requests", "1"])

@@ -56,13 +56,16 @@ impl<'a> From<&'a EndpointPlan> for Connect<'a> {
     }
 }
 
+/// A path and its address.
+type Asked = (Box<str>, Url);
+
 /// A client for one endpoint.
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
     base: Arc<str>,
     /// The address that was asked for last.
-    last: Arc<Mutex<Option<(Box<str>, Url)>>>,
+    last: Arc<Mutex<Option<Asked>>>,
     /// Whether some exchange has ended, so that a pooled connection can exist.
     used: Arc<AtomicBool>,
     redactor: Redactor,

@@ -65,12 +65,12 @@ pub(crate) async fn run(
     if stop.is_requested() {
         halt.request();
     }
-    let (first, chunks, feed) = Feed::start(requests, cap.unwrap_or(1)).map_err(PhaseError::Encode)?;
+    let (first, chunks, feeding) = Feed::start(requests, cap.unwrap_or(1)).map_err(PhaseError::Encode)?;
     let clock = Clock::start(shared.speed);
     let ctx = Arc::new(Context { shared: shared.clone(), kind, clock, halt, slots, written });
     let slots = cap.map(|cap| vec![0; cap.clamp(1, count.max(1))].into());
     let pacer = due_us.map(|due_us| Pacer::new(clock, due_us));
-    let mut dispatcher = Dispatcher { must_succeed, slots, pacer, ..Dispatcher::new(ctx) };
+    let mut dispatcher = Dispatcher { pacer, must_succeed, slots, ..Dispatcher::new(ctx) };
     dispatcher.bring(first);
     let inbox = Inbox { freed, outcomes, chunks };
     let (stop, progress) = (stop.clone(), progress.clone());
@@ -80,13 +80,13 @@ pub(crate) async fn run(
         dispatcher.run(inbox, &stop, &progress).await;
         dispatcher
     });
-    let (fed, ended) = tokio::join!(feed.run(), task.join_next());
+    let (brought, ended) = tokio::join!(feeding.run(), task.join_next());
     let dispatcher = match ended {
         Some(Ok(dispatcher)) => dispatcher,
         Some(Err(error)) => return Err(PhaseError::Machinery(format!("the dispatcher broke down: {error}"))),
         None => return Err(PhaseError::Machinery("the dispatcher was not started".into())),
     };
-    fed.map_err(PhaseError::Encode)?;
+    brought.map_err(PhaseError::Encode)?;
     match dispatcher.broken {
         Some(broken) => Err(broken),
         None => Ok(dispatcher.end),

@@ -81,8 +81,8 @@ mod tests {
             }
             sizes
         };
-        let (fed, sizes) = tokio::join!(feed.run(), bring);
-        assert_eq!(fed, Ok(()));
+        let (ended, sizes) = tokio::join!(feed.run(), bring);
+        assert_eq!(ended, Ok(()));
         assert_eq!((sizes.iter().sum::<usize>(), &sizes[..3]), (320, &[24, 4, 4][..]));
     }
 

@@ -125,8 +125,8 @@ impl Gauge {
 
     /// Requests per second with this many in flight, sought for `span`.
     pub async fn rate(&self, concurrency: usize, span: Duration) -> Result<f64, GaugeError> {
-        self.carry(self.closed(concurrency, FIRST), FIRST_WITHIN).await?;
-        let carried = self.carry(self.closed(concurrency, ENOUGH), span).await?;
+        self.carry(Self::closed(concurrency, FIRST), FIRST_WITHIN).await?;
+        let carried = self.carry(Self::closed(concurrency, ENOUGH), span).await?;
         let ok = u32::try_from(carried.ok).unwrap_or(u32::MAX);
         if ok == 0 { Err(GaugeError::Nothing) } else { Ok(f64::from(ok) / carried.took.as_secs_f64()) }
     }
@@ -139,7 +139,7 @@ impl Gauge {
         within: Duration,
     ) -> Result<Vec<f64>, GaugeError> {
         let dir = self.run_dir();
-        self.carry(self.closed(concurrency, requests), within).await?;
+        self.carry(Self::closed(concurrency, requests), within).await?;
         let records = read_journal::<Record>(&dir.warmup())?.items;
         let latencies = records.iter().filter(|record| record.status == Status::Ok);
         let latencies = latencies.filter_map(|record| record.latency_us).map(ms);
@@ -158,7 +158,7 @@ impl Gauge {
         if errors.is_empty() { Err(GaugeError::Nothing) } else { Ok(errors) }
     }
 
-    fn closed(&self, concurrency: usize, requests: usize) -> Load {
+    fn closed(concurrency: usize, requests: usize) -> Load {
         Load { count: requests, due_us: None, cap: Some(concurrency) }
     }
 

@@ -108,9 +108,8 @@ impl Progress {
                 bar.set_message(state.tail());
                 bar.set_position(state.done());
             }
-            Show::Bar(_) => {}
             Show::Lines if state.done() == state.total => state.tell(),
-            Show::Lines | Show::Silent => {}
+            Show::Bar(_) | Show::Lines | Show::Silent => {}
         }
     }
 

@@ -59,18 +59,15 @@ pub async fn serve(
             accepted = door.accept() => match accepted {
                 Ok(stream) => {
                     let (closed, line) = (closed.clone(), app.faults.line());
-                    drop(match null.clone() {
-                        Some(null) => {
-                            let service = service_fn(move |request| Box::pin(null.clone().answer(request)));
-                            connections.spawn(connection(stream, service, closed, line))
-                        }
-                        None => {
-                            let router = match &line {
-                                Some(line) => router.clone().layer(Extension(line.clone())),
-                                None => router.clone(),
-                            };
-                            connections.spawn(connection(stream, TowerToHyperService::new(router), closed, line))
-                        }
+                    drop(if let Some(null) = null.clone() {
+                        let service = service_fn(move |request| Box::pin(null.clone().answer(request)));
+                        connections.spawn(connection(stream, service, closed, line))
+                    } else {
+                        let router = match &line {
+                            Some(line) => router.clone().layer(Extension(line.clone())),
+                            None => router.clone(),
+                        };
+                        connections.spawn(connection(stream, TowerToHyperService::new(router), closed, line))
                     });
                 }
                 // out of descriptors, or a client that was gone already: neither ends the server

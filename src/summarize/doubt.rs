@@ -368,8 +368,8 @@ fn copies(records: &[Row], doubts: &mut Doubts) {
         successes().flat_map(|record| record.outputs().iter().map(|made| (made.hash, record.index()))).collect();
     owners.sort_unstable();
     owners.dedup();
-    let copies = owners.chunk_by(|a, b| a.0 == b.0).filter(|requests| requests.len() > 1);
-    let mut copied: Vec<u32> = copies.flatten().map(|(_, request)| *request).collect();
+    let repeated = owners.chunk_by(|a, b| a.0 == b.0).filter(|requests| requests.len() > 1);
+    let mut copied: Vec<u32> = repeated.flatten().map(|(_, request)| *request).collect();
     copied.sort_unstable();
     copied.dedup();
     if copied.is_empty() {

@@ -18,10 +18,10 @@ pub(super) fn of(records: &[Row]) -> Option<JobPhases> {
         Sample::of_finite(times).map_or_else(Distribution::default, |sample| sample.distribution())
     };
     Some(JobPhases {
-        submit: between(|record| record.sent_us(), |record| record.created_us()),
-        wait: between(|record| record.created_us(), |record| record.first_terminal_us()),
-        content: between(|record| record.first_terminal_us(), |record| record.content_done_us()),
-        delete: between(|record| Some(record.done_us), |record| record.deleted_us()),
+        submit: between(super::row::Row::sent_us, super::row::Row::created_us),
+        wait: between(super::row::Row::created_us, super::row::Row::first_terminal_us),
+        content: between(super::row::Row::first_terminal_us, super::row::Row::content_done_us),
+        delete: between(|record| Some(record.done_us), super::row::Row::deleted_us),
     })
 }
 

@@ -404,14 +404,13 @@ fn shared<T>(known: &mut Vec<Arc<T>>, is: impl Fn(&T) -> bool, make: impl FnOnce
 /// The first 128 bits of a hash in hex digits; of another text, bits that tell it from most others.
 fn hash(text: &str) -> [u64; 2] {
     let half = |from: usize| text.get(from..from + 16).and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    match (half(0), half(16)) {
-        (Some(high), Some(low)) => [high, low],
-        _ => {
-            let bytes = *blake3::hash(text.as_bytes()).as_bytes();
-            let half = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            let (high, rest) = bytes.split_at(8);
-            [half(high), half(rest.get(..8).unwrap_or_default())]
-        }
+    if let (Some(high), Some(low)) = (half(0), half(16)) {
+        [high, low]
+    } else {
+        let bytes = *blake3::hash(text.as_bytes()).as_bytes();
+        let half = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let (high, rest) = bytes.split_at(8);
+        [half(high), half(rest.get(..8).unwrap_or_default())]
     }
 }
 

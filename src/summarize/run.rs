@@ -171,8 +171,8 @@ fn times(summary: &mut Summary, run: &RunPlan, records: &[Row], headline: Headli
     summary.throughput_per_s = per_s(summary.completed, summary.duration_s);
     summary.throughput_comparable = censored == 0;
     summary.offered_per_s = offered_per_s(run, records);
-    summary.latency_s = distribution(records, |record| record.latency_us());
-    summary.response_time_s = distribution(records, |record| record.response_time_us());
+    summary.latency_s = distribution(records, super::row::Row::latency_us);
+    summary.response_time_s = distribution(records, super::row::Row::response_time_us);
     let queues = sample(records, Status::Ok, |record| Some(record.sent_us()?.saturating_sub(record.due_us)));
     summary.queue_s = queues.map(|sample| sample.distribution()).unwrap_or_default();
     summary.percentiles = percentiles(headlines.as_ref(), censored);
@@ -337,8 +337,8 @@ fn classes(targets: &Targets, records: &[Row], headline: Headline) -> IndexMap<S
                 failed: tally.failed,
                 censored: tally.censored,
                 cancelled: tally.cancelled,
-                latency_s: distribution(group.iter().copied(), |record| record.latency_us()),
-                response_time_s: distribution(group.iter().copied(), |record| record.response_time_us()),
+                latency_s: distribution(group.iter().copied(), super::row::Row::latency_us),
+                response_time_s: distribution(group.iter().copied(), super::row::Row::response_time_us),
                 percentiles: percentiles(headlines.as_ref(), tally.censored),
                 mean_interval_s: mean_interval(group.iter().copied(), tally.censored, headline.us()),
                 slo_target_s: target.map(|(limit_s, _)| limit_s),

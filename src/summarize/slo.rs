@@ -130,10 +130,8 @@ pub(crate) fn slo(targets: &Targets, records: &[Row], headline_us: fn(&Row) -> O
     let mut sources: Vec<&str> = Vec::new();
     for record in records {
         let Some((limit_s, source)) = targets.of(record) else { continue };
-        if source != "row" {
-            if !targets_s.contains_key(record.class()) {
-                targets_s.insert(record.class().to_owned(), limit_s);
-            }
+        if source != "row" && !targets_s.contains_key(record.class()) {
+            targets_s.insert(record.class().to_owned(), limit_s);
         }
         if !sources.contains(&source) {
             sources.push(source);

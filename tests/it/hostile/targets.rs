@@ -107,7 +107,7 @@ pub fn trace_lines(input: &[u8]) {
                 let selection =
                     Selection { task, requests: 4, seed: 42, size: None, num_inference_steps: None, num_frames: None };
                 for request in &data.requests("d", &selection) {
-                    encoded(&request, if task.needs_image() { Api::Videos } else { Api::Generations });
+                    encoded(request, if task.needs_image() { Api::Videos } else { Api::Generations });
                 }
             }
         }
