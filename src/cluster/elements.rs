@@ -6,7 +6,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, RunPlan, SlurmPlan};
-use crate::scenario::model::Restart;
 
 /// How much longer than estimated an element may take.
 const MARGIN: f64 = 2.0;
@@ -113,7 +112,7 @@ fn element(plan: &Plan, slurm: &SlurmPlan, whole: bool, gpus: u32, names: &[&str
 fn starting(plan: &Plan, variants: &[&str], runs: &[&RunPlan]) -> f64 {
     let Some(server) = &plan.server else { return 0.0 };
     let repeats = runs.iter().map(|run| run.repeat).max().unwrap_or(1);
-    let rounds = if server.restart == Restart::PerRepeat { repeats } else { 1 };
+    let rounds = if server.restarts_per_repeat() { repeats } else { 1 };
     let each = server.ready.timeout.duration() + server.stop_grace.duration();
     each.as_secs_f64() * f64::from(rounds) * f64::from(u32::try_from(variants.len()).unwrap_or(u32::MAX))
 }

@@ -262,6 +262,11 @@ impl ServerPlan {
         matches!(self.mode, ServerMode::Manual)
     }
 
+    /// Whether every repeat gets a server of its own.
+    pub const fn restarts_per_repeat(&self) -> bool {
+        matches!(self.restart, Restart::PerRepeat)
+    }
+
     /// Whether it is started anew after it ended by itself.
     pub const fn restarts_after_a_crash(&self) -> bool {
         matches!(self.restart, Restart::OnCrash)

@@ -33,6 +33,7 @@ const DEFAULTS: &[(&str, &str, When)] = &[
     ("endpoint.validate", "\"header\"", Always),
     ("endpoint.allow_unknown", "false", Always),
     ("endpoint.max_reply", "\"512MB\"", Always),
+    ("endpoint.ca_file", "the system's authorities", Always),
     ("endpoint.proxy", "none", Always),
     ("endpoint.http2", "false", Always),
     ("server.mode", "\"launch\"", Written),
@@ -40,7 +41,10 @@ const DEFAULTS: &[(&str, &str, When)] = &[
     ("server.ready.timeout", "\"20m\"", Written),
     ("server.stop_grace", "\"30s\"", Written),
     ("server.restart", "\"never\"", Written),
+    ("server.verify.*.json", "the whole answer", Written),
     ("variants.*.label", "the name", Written),
+    ("variants.*.serve_lists", "\"repeat\" for every flag", Written),
+    ("variants.*.verify.*.json", "the whole answer", Written),
     ("variants.*.gpus", "the product of the parallel degrees", Written),
     ("datasets.*.label", "the dataset's name", Written),
     ("datasets.*.profiles.*.weight", "1", Written),
@@ -157,6 +161,8 @@ mod tests {
         let missing: Vec<&String> = documented
             .iter()
             .filter(|(key, _)| !tables.contains(&key.as_str()))
+            // a fault that nobody wrote is not committed: no rate of one is shown
+            .filter(|(key, _)| !key.starts_with("simulator.faults."))
             .filter(|(key, text)| text.to_lowercase().contains("default") && !key.starts_with("variants.*.endpoint"))
             .map(|(key, _)| key)
             .filter(|key| !DEFAULTS.iter().any(|(known, ..)| known == key))

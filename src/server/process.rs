@@ -294,7 +294,7 @@ mod tests {
         launch.redactor = Redactor::new(["sk-0123456789"]);
         let mut server = ServerProcess::start(&launch).unwrap();
         server.child.wait().await.unwrap();
-        let why = server.died().unwrap();
+        let why = server.died().unwrap() + &server.last_words();
         assert!(why.contains("key [hidden] and [hidden]"), "{why}");
         assert!(why.contains("path none") || why.contains("path /"), "a shell may set a path of its own: {why}");
         assert!(!why.contains(&std::env::var("PATH").unwrap()), "{why}");

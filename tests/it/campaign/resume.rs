@@ -77,8 +77,10 @@ fn a_resume_deletes_the_jobs_that_a_killed_campaign_left_on_the_server() {
 
     let child = bench.spawn(&["--resume", "results/small/latest"]);
     until("the end of the job", || (status(server.url(), &path) == 404).then_some(()));
+    let kept = bench.latest().join("runs/v/A/c1.attempt-1/jobs.jsonl");
+    until("the run's turn", || kept.is_file().then_some(()));
     signal(&child, rustix::process::Signal::INT);
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", talk(&output));
-    assert!(bench.latest().join("runs/v/A/c1.attempt-1/jobs.jsonl").is_file());
+    assert!(kept.is_file());
 }

@@ -206,6 +206,11 @@ fn replies_of_100_mb_are_read_without_being_kept() {
 #[test]
 fn replies_beyond_the_limit_are_refused() {
     let (end, errors) = replies(", max_reply = '10MB'");
-    assert_eq!(errors, vec!["the reply is longer than the limit of 10000000 bytes"; 5], "{}", end.text);
+    assert_eq!(
+        errors,
+        vec!["the reply is longer than the limit of 10000000 bytes (`endpoint.max_reply`)"; 5],
+        "{}",
+        end.text
+    );
     end.within("a reply over the limit", 192);
 }

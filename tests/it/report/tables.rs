@@ -109,7 +109,7 @@ fn what_varies_beyond_the_official_columns_is_appended() {
     let text = markdown(&plan, &results);
     let header = cells(text.lines().next().unwrap());
     assert_eq!(header[..8], cells(IMAGE_HEADER));
-    assert_eq!(header[8..], ["Variant", "Ring", "Seed", "Repeat"]);
+    assert_eq!(header[8..], ["Variant", "Ring", "GPUs", "Seed", "Repeat"]);
     assert_eq!([column(&text, "Variant", 1), column(&text, "Ring", 1), column(&text, "Seed", 1)], ["other", "2", "7"]);
     assert_eq!([column(&text, "Ring", 0), column(&text, "Repeat", 2)], ["Off", "2"]);
 }

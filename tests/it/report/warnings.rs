@@ -1,10 +1,10 @@
 //! Every kind of warning: a run that has it and, as near as its threshold allows, one that has not.
 
 use omni_bench::catalog::{ErrorClass, Flag, Validity, WarningKind};
-use omni_bench::plan::Plan;
-use omni_bench::record::{GpuLoad, GpuProcess, GpuSample, TelemetrySample};
+use omni_bench::plan::{ComparePlan, Plan};
+use omni_bench::record::{GpuLoad, GpuProcess, GpuSample, SlurmFacts, TelemetrySample};
 use omni_bench::record::{Poll, Record, RunState, Status};
-use omni_bench::summarize::{RunFiles, Summary, summarize};
+use omni_bench::summarize::{RunFiles, Summary, doubt_unreadable, summarize};
 
 use super::build::{all, censored, failed, flagged, image, image_plan, in_turn, manifest, open_loop, run, summary, us};
 
@@ -241,6 +241,51 @@ fn background_load() -> Case {
     Case { kind: WarningKind::BackgroundLoad, fires, validity: Validity::Suspect, quiet }
 }
 
+fn faults_injected() -> Case {
+    let plan = image_plan(4);
+    let of = |version: serde_json::Value| {
+        let mut manifest = manifest(&plan.runs[0]);
+        manifest.simulated = true;
+        manifest.server.version = Some(version);
+        let (manifest, records) = (&manifest, &in_turn(&[1.0; 4])[..]);
+        let files = RunFiles { manifest, records, calibration: &[], warmup: &[], telemetry: &[] };
+        summarize(&plan, &plan.runs[0], &files)
+    };
+    let fires = of(serde_json::json!({ "version": "1", "faults": { "reset": 0.1 } }));
+    let quiet = of(serde_json::json!({ "version": "1", "faults": {} }));
+    Case { kind: WarningKind::FaultsInjected, fires, validity: Validity::Suspect, quiet }
+}
+
+fn across_nodes() -> Case {
+    let of = |gpus: u32| {
+        let mut plan = image_plan(4);
+        let mut other = plan.variants[0].clone();
+        other.name = "other".into();
+        other.gpus = gpus;
+        let variants = vec![plan.variants[0].name.clone(), other.name.clone()];
+        plan.variants.push(other);
+        plan.compare = Some(ComparePlan { variants, effect_floor: None, metrics: None });
+        let mut manifest = manifest(&plan.runs[0]);
+        let slurm = |name: &str| (name == "SLURM_JOB_ID").then(|| "7".to_owned());
+        manifest.server.slurm = SlurmFacts::of(slurm);
+        let (manifest, records) = (&manifest, &in_turn(&[1.0; 4])[..]);
+        let files = RunFiles { manifest, records, calibration: &[], warmup: &[], telemetry: &[] };
+        summarize(&plan, &plan.runs[0], &files)
+    };
+    let same = image_plan(4).runs[0].gpus;
+    Case { kind: WarningKind::AcrossNodes, fires: of(same + 1), validity: Validity::Valid, quiet: of(same) }
+}
+
+/// The lines are counted by whoever reads the journals.
+fn unreadable_records() -> Case {
+    let of = |lines: usize| {
+        let mut summary = summary(&image_plan(4), &in_turn(&[1.0; 4]));
+        doubt_unreadable(&mut summary, lines);
+        summary
+    };
+    Case { kind: WarningKind::UnreadableRecords, fires: of(1), validity: Validity::Suspect, quiet: of(0) }
+}
+
 #[test]
 fn every_warning_fires_at_its_threshold_and_not_below() {
     let cases: [fn() -> Case; 14] = [
@@ -258,6 +303,9 @@ fn every_warning_fires_at_its_threshold_and_not_below() {
         flags,
         interrupted,
         background_load,
+        faults_injected,
+        across_nodes,
+        unreadable_records,
     ];
     let cases: Vec<Case> = cases.into_iter().map(|case| case()).collect();
     for case in &cases {

@@ -183,14 +183,20 @@ async fn serve(mut stream: TcpStream, log: &Log, script: &Script) -> std::io::Re
             seen.nth = all.iter().filter(|other| other.is(&seen.method, &seen.path)).count() + 1;
             all.push(seen.clone());
         }
-        let now = log.now.fetch_add(1, Ordering::SeqCst) + 1;
-        log.peak.fetch_max(now, Ordering::SeqCst);
+        // a look at the metrics is no request of the load
+        let is_load = seen.path != "/metrics";
+        if is_load {
+            let now = log.now.fetch_add(1, Ordering::SeqCst) + 1;
+            log.peak.fetch_max(now, Ordering::SeqCst);
+        }
         let answer = script(&seen);
         let waited = tokio::select! {
             () = hold(&answer) => true,
             _ = stream.read_u8() => false,
         };
-        log.now.fetch_sub(1, Ordering::SeqCst);
+        if is_load {
+            log.now.fetch_sub(1, Ordering::SeqCst);
+        }
         if !waited {
             log.gone.fetch_add(1, Ordering::SeqCst);
             return Ok(());

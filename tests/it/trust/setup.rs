@@ -92,7 +92,7 @@ impl Bench {
         let server = runtime.block_on(Fake::start(move |seen| match seen.path.as_str() {
             "/health" => Answer::json(200, "{}"),
             "/v1/models" => Answer::json(200, r#"{"data":[{"id":"m"}]}"#),
-            "/version" => Answer::json(404, "{}"),
+            "/version" | "/metrics" => Answer::json(404, "{}"),
             _ => script(seen),
         }));
         Self { server, sandbox: Sandbox::new(), _runtime: runtime }
