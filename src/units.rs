@@ -144,6 +144,12 @@ impl ByteSize {
     }
 }
 
+impl From<u64> for ByteSize {
+    fn from(bytes: u64) -> Self {
+        Self(bytes)
+    }
+}
+
 impl FromStr for ByteSize {
     type Err = UnitError;
 

@@ -18,10 +18,11 @@ install_packages() {
 
 missing=()
 command -v ffprobe >/dev/null || missing+=(ffmpeg)
-command -v cc >/dev/null || missing+=(build-essential)
+command -v c++ >/dev/null || missing+=(build-essential)
 command -v python3 >/dev/null || missing+=(python3)
 python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 command -v pgrep >/dev/null || missing+=(procps)
+command -v openssl >/dev/null || missing+=(openssl)
 command -v chromium >/dev/null || missing+=(chromium)
 command -v chromedriver >/dev/null || missing+=(chromium-driver)
 # Slurm on loopback, with accounting; tests start and stop it by tests/slurm
@@ -53,8 +54,17 @@ cargo clippy --locked --all-targets -- -D warnings
 step "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --document-private-items --quiet
 
+step "licences, bans and sources of the dependencies"
+command -v cargo-deny >/dev/null || cargo install cargo-deny --locked --quiet
+# also the crates of other platforms, without which nothing can be judged offline
+cargo fetch --locked --quiet
+cargo deny --offline check licenses bans sources
+
 step "doctests"
 cargo test --locked --doc --quiet
 
 step "tests"
 cargo test --locked --lib --bins --test it
+
+step "fuzzing"
+bash tests/fuzz.sh

@@ -1,6 +1,7 @@
 //! A server that answers, however it came to be.
 
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::plan::VariantPlan;
 use crate::record::ServerFacts;
-use crate::server::{Probe, ServerProcess};
+use crate::server::{Probe, ServerProcess, Telemetry};
 
 /// An in-process server needs no longer to see that it is to end.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -63,6 +64,38 @@ impl Origin {
         }
     }
 
+    /// Returns once it is no longer there, with why; never, when this tool cannot know.
+    pub(super) async fn death(&mut self) -> String {
+        match self {
+            Self::Launched(process) => process.death().await,
+            Self::Given | Self::Manual | Self::InProcess(_) => std::future::pending().await,
+        }
+    }
+
+    /// The end of the log of a server that this tool started, as the rest of a sentence.
+    pub(super) fn last_words(&self) -> String {
+        match self {
+            Self::Launched(process) => process.last_words(),
+            Self::Given | Self::Manual | Self::InProcess(_) => String::new(),
+        }
+    }
+
+    /// The log of a server that this tool started.
+    pub(super) fn log(&self) -> Option<&Path> {
+        match self {
+            Self::Launched(process) => Some(process.log()),
+            Self::Given | Self::Manual | Self::InProcess(_) => None,
+        }
+    }
+
+    /// Has the helpers that a started server has by now remembered.
+    pub(super) fn remember_helpers(&mut self) {
+        match self {
+            Self::Launched(process) => process.remember_helpers(),
+            Self::Given | Self::Manual | Self::InProcess(_) => {}
+        }
+    }
+
     /// Ends what this tool started.
     pub(super) async fn stop(self) {
         match self {
@@ -89,6 +122,12 @@ pub(super) struct Host {
     pub(super) model: String,
     /// Time base of a simulator; `None` when it does not say that it is one.
     pub(super) simulated: Option<f64>,
+    /// Where readiness is asked.
+    pub(super) ready_path: String,
+    /// How it ended by itself during a run.
+    pub(super) lost: Option<String>,
+    /// What is looked at while it is under load.
+    pub(super) telemetry: Telemetry,
 }
 
 /// Whether `/version` tells of a simulator, and its time base.

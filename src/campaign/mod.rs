@@ -4,11 +4,14 @@
 
 mod client;
 mod drive;
+mod environment;
 mod host;
 mod launch;
+mod orphans;
 mod resume;
 mod types;
 mod walk;
+mod watch;
 
 pub use host::InProcess;
 pub use resume::{ResumeError, resumed};

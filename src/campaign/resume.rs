@@ -68,7 +68,7 @@ fn as_value(plan: &Plan) -> Value {
 /// Most differences that are told one by one.
 const MOST: usize = 6;
 /// What follows from other parts, so that its change says nothing.
-const DERIVED: [&str; 5] = ["plan_hash", "key", "workload_key", "config_key", "estimate_s"];
+const DERIVED: [&str; 6] = ["limits", "plan_hash", "key", "workload_key", "config_key", "estimate_s"];
 
 /// What differs, down to single values; entries of lists go by their id or name where they have one.
 fn differing(old: &Value, new: &Value) -> Vec<String> {
@@ -100,6 +100,7 @@ fn compare(path: &str, old: &Value, new: &Value, found: &mut Vec<String>) {
         }
     }
     let added = after.iter().filter(|(name, _)| before.iter().all(|(other, _)| other != name));
+    let added = added.filter(|(name, _)| !DERIVED.contains(&name.as_str()));
     found.extend(added.map(|(name, _)| format!("`{}` (now only)", joined(path, name))));
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use jiff::Timestamp;
@@ -12,7 +13,7 @@ use super::InProcess;
 use crate::execute::{Counts, Progress, Secrets, Stop, Target};
 use crate::plan::{Phases, Plan, RunPlan, Step, VariantPlan};
 use crate::record::{ResultsDir, SlurmFacts};
-use crate::server::CommandError;
+use crate::server::{CommandError, Devices};
 
 /// Starts a simulator of a variant in this process.
 pub type StartSimulator<'a> = dyn Fn(&VariantPlan) -> io::Result<InProcess> + 'a;
@@ -47,6 +48,8 @@ pub struct Campaign<'a> {
     pub save_media: bool,
     /// Stop at the first run that fails.
     pub fail_fast: bool,
+    /// GPUs of this machine; the error is why nobody can ask them.
+    pub devices: &'a Result<Arc<dyn Devices>, String>,
     /// Name of this host.
     pub host: &'a str,
     /// The Slurm job that this is part of.

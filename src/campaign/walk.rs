@@ -2,8 +2,10 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use indexmap::IndexMap;
+use tokio::time::sleep;
 
 use super::host::{Host, Origin, Unready};
 use super::{Campaign, CampaignError, Outcome, RunOutcome};
@@ -11,6 +13,12 @@ use crate::execute::Counts;
 use crate::plan::{Plan, RunPlan, ServerPlan, Step, VariantPlan};
 use crate::record::ClientProbe;
 use crate::server::{Words, server_words};
+
+/// How often a variant's server is started anew after it has ended by itself.
+const MOST_RESTARTS: u32 = 3;
+/// Pause before the first of these starts; the next ones wait four times as long each.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const STOPPED_MEANWHILE: &str = "stopped by the user while its server started";
 
 /// Walks the plan's steps, one run at a time. Servers come up when the first run needs them, and
 /// every one that this tool started is stopped when this returns, whatever happened.
@@ -21,6 +29,7 @@ pub async fn walk(campaign: &Campaign<'_>) -> Result<Outcome, CampaignError> {
         client: OnceCell::new(),
         up: BTreeMap::new(),
         down: BTreeMap::new(),
+        crashes: BTreeMap::new(),
         ended: BTreeMap::new(),
         halted: None,
     };
@@ -49,6 +58,8 @@ struct Walk<'c> {
     up: BTreeMap<String, Host>,
     /// Why a variant's server is not there, until its next start.
     down: BTreeMap<String, String>,
+    /// How often a variant's server was started anew after it had ended by itself.
+    crashes: BTreeMap<String, u32>,
     ended: BTreeMap<String, RunOutcome>,
     /// Why nothing more is started.
     halted: Option<String>,
@@ -111,29 +122,73 @@ impl Walk<'_> {
     }
 
     /// The variant's server, brought up if it has to be; the inner error is why there is none.
-    async fn host(&mut self, variant: &VariantPlan) -> Result<Result<&Host, String>, CampaignError> {
+    async fn host(&mut self, variant: &VariantPlan) -> Result<Result<&mut Host, String>, CampaignError> {
         let name = &variant.name;
         if let Some(why) = self.down.get(name) {
             return Ok(Err(why.clone()));
         }
-        if let Some(why) = self.up.get_mut(name).and_then(|host| host.origin.died()) {
-            if let Some(host) = self.up.remove(name) {
-                host.origin.stop().await;
-            }
+        if let Some(why) = self.bury(name).await {
             if !self.restarts_after_a_crash() {
                 return Ok(Err(self.give_up(name, why)));
             }
-            self.campaign.note(&format!("the server of `{name}` is started anew: {why}"));
+            if let Err(why) = self.wait_before_restart(name, &why).await {
+                return Ok(Err(why));
+            }
         }
-        if !self.up.contains_key(name) {
+        while !self.up.contains_key(name) {
             match self.campaign.bring_up(variant).await {
-                Ok(host) => drop(self.up.insert(name.clone(), host)),
-                Err(Unready::Interrupted) => return Ok(Err("stopped by the user while its server started".into())),
+                Ok(host) => {
+                    let settled = self.campaign.delete_orphans(variant, &host).await;
+                    self.up.insert(name.clone(), host);
+                    settled?;
+                }
+                Err(Unready::Interrupted) => return Ok(Err(STOPPED_MEANWHILE.into())),
                 Err(Unready::Results(error)) => return Err(error.into()),
+                // one that has served before may need another try, until what the last one held is free
+                Err(Unready::Failed(why)) if self.crashes.contains_key(name) => {
+                    if let Err(why) = self.wait_before_restart(name, &why).await {
+                        return Ok(Err(why));
+                    }
+                }
                 Err(Unready::Failed(why)) => return Ok(Err(self.give_up(name, why))),
             }
         }
-        Ok(self.up.get(name).ok_or_else(|| format!("the server of `{name}` is not there")))
+        Ok(self.up.get_mut(name).ok_or_else(|| format!("the server of `{name}` is not there")))
+    }
+
+    /// Takes away a server that has ended by itself; gives how it did, with its last words unless
+    /// the run that it ended in has told them.
+    async fn bury(&mut self, name: &str) -> Option<String> {
+        let host = self.up.get_mut(name)?;
+        let how = match host.lost.take() {
+            Some(how) => how,
+            None => host.origin.died()? + &host.origin.last_words(),
+        };
+        if let Some(host) = self.up.remove(name) {
+            // helpers may have outlived it
+            host.origin.stop().await;
+        }
+        Some(how)
+    }
+
+    /// Counts a crash and waits before the next start; the error is why there is none.
+    async fn wait_before_restart(&mut self, name: &str, why: &str) -> Result<(), String> {
+        let crashes = self.crashes.entry(name.to_owned()).or_default();
+        if *crashes >= MOST_RESTARTS {
+            let why = format!("it was started anew {MOST_RESTARTS} times, which is the most; the last time: {why}");
+            return Err(self.give_up(name, why));
+        }
+        let pause = FIRST_PAUSE * 4_u32.pow(*crashes);
+        *crashes += 1;
+        let text = format!(
+            "the server of `{name}` is started anew in {} s ({crashes} of {MOST_RESTARTS}): {why}",
+            pause.as_secs()
+        );
+        self.campaign.note(&text);
+        tokio::select! {
+            () = sleep(pause) => Ok(()),
+            () = self.campaign.stop.stopped() => Err(STOPPED_MEANWHILE.into()),
+        }
     }
 
     fn is_to_be_run(&self, step: &Step) -> bool {
@@ -159,7 +214,9 @@ impl Walk<'_> {
         let id = &run.id;
         let bad = match outcome {
             RunOutcome::Failed(why) => {
-                self.campaign.error(&format!("`{id}` failed: {why}"));
+                let ended_in_it = self.up.get(&run.variant).filter(|host| host.lost.is_some());
+                let last_words = ended_in_it.map(|host| host.origin.last_words()).unwrap_or_default();
+                self.campaign.error(&format!("`{id}` failed: {why}{last_words}"));
                 true
             }
             RunOutcome::NotRun(_) => true,
@@ -177,10 +234,12 @@ impl Walk<'_> {
 
     fn outcome(&self) -> Outcome {
         let plan = self.campaign.plan;
-        let absent = |run: &RunPlan| {
-            if self.campaign.is_complete(run) { RunOutcome::Already } else { RunOutcome::NotSelected }
+        let ended = |run: &RunPlan| match self.ended.get(&run.id) {
+            // another tool that was at it may have completed it meanwhile
+            None | Some(RunOutcome::NotRun(_)) if self.campaign.is_complete(run) => RunOutcome::Already,
+            Some(ended) => ended.clone(),
+            None => RunOutcome::NotSelected,
         };
-        let ended = |run: &RunPlan| self.ended.get(&run.id).cloned().unwrap_or_else(|| absent(run));
         let runs: IndexMap<String, RunOutcome> = plan.runs.iter().map(|run| (run.id.clone(), ended(run))).collect();
         Outcome { runs, interrupted: self.campaign.stop.is_requested() }
     }
@@ -192,7 +251,7 @@ pub(super) const fn missed(counts: Counts) -> u64 {
 }
 
 impl Campaign<'_> {
-    fn is_complete(&self, run: &RunPlan) -> bool {
+    pub(super) fn is_complete(&self, run: &RunPlan) -> bool {
         self.dir.run(&run.id).is_complete(&run.key, &self.plan.plan_hash)
     }
 

@@ -117,8 +117,14 @@ closed_set! {
         Flagged => "flagged",
         /// The run ended before every request was sent.
         Interrupted => "interrupted",
+        /// Lines of the run's journals are torn or corrupt and were left out.
+        UnreadableRecords => "unreadable_records",
+        /// Something else was at work on the GPUs before the server started.
+        BackgroundLoad => "background_load",
         /// A variant it is compared with was measured on another node.
         AcrossNodes => "across_nodes",
+        /// The simulator committed faults on purpose.
+        FaultsInjected => "faults_injected",
     }
 }
 

@@ -280,6 +280,13 @@ pub struct SimulateArgs {
     /// Answer at once from prepared bodies, without a cost model.
     #[arg(long)]
     pub null: bool,
+    /// Commit a fault for a share of the requests, like `stall=0.01`, or for all of them; may be given often. The
+    /// kinds are the keys of `[simulator.faults]`.
+    #[arg(long = "fault", value_name = "KIND[=RATE]")]
+    pub faults: Vec<String>,
+    /// Commit all faults, at the rates of the chaos mix.
+    #[arg(long)]
+    pub chaos: bool,
     /// Take model, layout and simulator settings from a scenario.
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,

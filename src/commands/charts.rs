@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::stored::{self, telemetry};
 use crate::plan::Plan;
-use crate::record::{Record, ResultsDir, read_journal, write_atomic};
+use crate::record::{Record, ResultsDir, TelemetrySample, write_atomic};
 use crate::report::{self, Chart, PageChart};
 use crate::summarize::Results;
 
@@ -23,7 +24,7 @@ impl Charts {
     /// Draws everything that has data. `page` is the file that the charts will stand beside.
     pub(super) fn draw(plan: &Plan, results: &Results, dir: &ResultsDir, page: &Path) -> io::Result<Self> {
         let stem = page.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let charts = with_records(dir, |records| report::charts(plan, results, records))?;
+        let charts = with_files(dir, |records, telemetry| report::charts(plan, results, records, telemetry))?;
         Ok(Self { folder: format!("{stem}-charts"), charts: charts.map_err(io::Error::other)? })
     }
 
@@ -65,21 +66,27 @@ impl Charts {
     }
 }
 
-/// Hands over the records of runs by id; the first journal that cannot be read is the error.
-pub(super) fn with_records<T>(dir: &ResultsDir, work: impl FnOnce(&dyn Fn(&str) -> Vec<Record>) -> T) -> io::Result<T> {
+/// Hands over the records and the telemetry of runs by id; the first file that cannot be read is the error.
+pub(super) fn with_files<T>(
+    dir: &ResultsDir,
+    work: impl FnOnce(&dyn Fn(&str) -> Vec<Record>, &dyn Fn(&str) -> Vec<TelemetrySample>) -> T,
+) -> io::Result<T> {
     let unreadable = RefCell::new(None);
-    let done = work(&|run| {
-        let journal = read_journal::<Record>(&dir.run(run).records());
-        journal.map_or_else(
-            |error| {
-                unreadable.borrow_mut().get_or_insert(error);
-                Vec::new()
-            },
-            |journal| journal.items,
-        )
-    });
+    let or_nothing = |error: io::Error| {
+        unreadable.borrow_mut().get_or_insert(error);
+    };
+    let records = |run: &str| {
+        let journal = stored::journal::<Record>(&dir.run(run).records());
+        journal.map(|journal| journal.items).map_err(or_nothing).unwrap_or_default()
+    };
+    let telemetry = |run: &str| {
+        let manifest = dir.run(run).read_manifest().map_err(io::Error::other);
+        let samples = manifest.and_then(|found| found.map_or_else(|| Ok(Vec::new()), |found| telemetry(dir, &found)));
+        samples.map_err(or_nothing).unwrap_or_default()
+    };
+    let done = work(&records, &telemetry);
     match unreadable.into_inner() {
-        Some(error) => Err(io::Error::other(error)),
+        Some(error) => Err(error),
         None => Ok(done),
     }
 }

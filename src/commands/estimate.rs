@@ -31,7 +31,7 @@ impl Estimator {
         let mut variants = self.variants.borrow_mut();
         let settings = variants.entry(variant.name.clone()).or_insert_with(|| {
             let mut settings = self.base.clone();
-            settings.apply_serve_flags(&serve_flags(&variant.serve_args)).is_ok().then_some(settings)
+            settings.apply_serve_flags(&serve_flags(variant)).is_ok().then_some(settings)
         });
         let frames = shape.num_frames.unwrap_or(1);
         request_seconds(settings.as_ref()?, shape.width?, shape.height?, shape.num_inference_steps?, frames).ok()

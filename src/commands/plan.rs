@@ -8,7 +8,7 @@ use super::detectable::{self, Designs};
 use super::planning::{Planned, prepare};
 use crate::cli::{PlanArgs, PlanFormat};
 use crate::exit::Exit;
-use crate::plan::{Arrivals, Plan, RunPlan};
+use crate::plan::{Arrivals, Limits, Plan, RunPlan};
 use crate::scenario::model::OnShort;
 use crate::units::Rate;
 
@@ -50,6 +50,8 @@ struct PlanOutput<'a> {
     scenario: &'a str,
     plan_hash: &'a str,
     starts: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<&'a Limits>,
     runs: Vec<RunOutput<'a>>,
     datasets: Vec<DatasetOutput<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,6 +118,7 @@ fn json(plan: &Plan, detectable: Option<Designs>) -> serde_json::Result<String> 
         scenario: &plan.scenario,
         plan_hash: &plan.plan_hash,
         starts: plan.starts,
+        limits: plan.limits.as_ref(),
         runs: runs.collect(),
         datasets: datasets.collect(),
         detectable,

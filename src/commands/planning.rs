@@ -2,7 +2,8 @@
 //! have in common. Every problem of every stage is told before the first one stops anything.
 
 use crate::cli::PlanningArgs;
-use crate::diagnostic::Problem;
+use crate::diagnostic::{KeyPath, Problem};
+use crate::execute::authorities;
 use crate::exit::Exit;
 use crate::plan::{self, Hosting, Plan, PlanInput, VariantPlan};
 use crate::scenario::{Loaded, Scenario};
@@ -92,7 +93,18 @@ fn hosting(wanted: &PlanningArgs, scenario: &Scenario) -> Hosting {
 fn problems_of_others(scenario: &Scenario) -> Vec<Problem> {
     let gate = scenario.gate.as_ref().and_then(|gate| rules(gate, None).err());
     let dashboard = dashboard::problems(scenario);
-    gate.unwrap_or_default().into_iter().chain(dashboard).chain(simulator_problem(scenario)).collect()
+    let others = dashboard.into_iter().chain(simulator_problem(scenario)).chain(authority_problems(scenario));
+    gate.unwrap_or_default().into_iter().chain(others).collect()
+}
+
+/// Whether the authorities to trust can be read is seen by the client alone.
+fn authority_problems(scenario: &Scenario) -> Vec<Problem> {
+    let own = scenario.variants.iter().enumerate().filter_map(|(number, variant)| {
+        Some((variant.endpoint.as_ref()?, KeyPath::from("variants").index(number).key("endpoint")))
+    });
+    let all = std::iter::once((&scenario.endpoint, KeyPath::from("endpoint"))).chain(own);
+    let written = all.filter_map(|(endpoint, at)| Some((endpoint.ca_file.as_deref()?, at.key("ca_file"))));
+    written.filter_map(|(file, at)| Some(Problem::value(at, authorities(file).err()?))).collect()
 }
 
 /// The simulator's cost models are known to the simulator alone, not to the plan.

@@ -11,7 +11,9 @@ use tokio::net::TcpListener;
 use super::Ui;
 use super::planning::{self, Planned};
 use super::simulated;
+use crate::catalog::{FaultKind, FaultRule};
 use crate::cli::{PlanningArgs, ScenarioArgs, SimulateArgs};
+use crate::diagnostic::nearest;
 use crate::exit::Exit;
 use crate::simulator::{self, Settings};
 
@@ -54,9 +56,39 @@ fn settings(args: &SimulateArgs, serve_flags: &[String], ui: Ui) -> Result<Setti
     settings.noise = args.noise.unwrap_or(settings.noise);
     settings.seed = args.seed;
     settings.null = args.null;
+    add_faults(&mut settings, args).map_err(|message| refuse(&message, ui))?;
     apply(&mut settings, serve_flags, ui)?;
     settings.check().map_err(|message| refuse(&message, ui))?;
     Ok(settings)
+}
+
+/// Faults that were typed replace those of the scenario, kind by kind.
+fn add_faults(settings: &mut Settings, args: &SimulateArgs) -> Result<(), String> {
+    let mut typed = Vec::new();
+    for text in &args.faults {
+        let rule = fault(text)?;
+        typed.retain(|earlier: &FaultRule| earlier.kind != rule.kind);
+        typed.push(rule);
+    }
+    let kept = settings.faults.iter().filter(|rule| typed.iter().all(|typed| typed.kind != rule.kind));
+    let given = kept.cloned().chain(typed.iter().cloned()).collect();
+    settings.faults = FaultRule::mix(args.chaos.then_some(1.0), given);
+    Ok(())
+}
+
+/// `KIND` or `KIND=RATE`.
+fn fault(text: &str) -> Result<FaultRule, String> {
+    let (name, rate) = text.split_once('=').unwrap_or((text, "1"));
+    let kind = FaultKind::named(name).ok_or_else(|| {
+        let names = FaultKind::ALL.iter().map(|kind| kind.name());
+        let meant = match nearest(name, names.clone()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        format!("no fault is called `{name}`; {meant}")
+    })?;
+    let rate = rate.parse().map_err(|_| format!("`--fault {text}`: a rate is a number from 0 to 1, not `{rate}`"))?;
+    Ok(FaultRule::rate(kind, rate))
 }
 
 fn apply(settings: &mut Settings, serve_flags: &[String], ui: Ui) -> Result<(), Exit> {
@@ -116,7 +148,21 @@ fn take_own_options(args: &mut SimulateArgs) -> Result<Vec<String>, String> {
 /// Options that were typed replace those of `args`.
 fn lay_over(args: &mut SimulateArgs, late: SimulateArgs, matches: &ArgMatches) {
     let typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
-    let SimulateArgs { port, host, model, speed, profile, noise, seed, null, scenario, variant, serve_flags: _ } = late;
+    let SimulateArgs {
+        port,
+        host,
+        model,
+        speed,
+        profile,
+        noise,
+        seed,
+        null,
+        faults,
+        chaos,
+        scenario,
+        variant,
+        serve_flags: _,
+    } = late;
     if typed("port") {
         args.port = port;
     }
@@ -127,6 +173,8 @@ fn lay_over(args: &mut SimulateArgs, late: SimulateArgs, matches: &ArgMatches) {
         args.seed = seed;
     }
     args.null |= null;
+    args.chaos |= chaos;
+    args.faults.extend(faults);
     args.model = model.or(args.model.take());
     args.speed = speed.or(args.speed);
     args.profile = profile.or(args.profile.take());
@@ -149,6 +197,9 @@ fn serve(args: &SimulateArgs, settings: Settings, ui: Ui) -> io::Result<()> {
         let stop = stop_signal()?;
         let listener = TcpListener::bind((args.host.as_str(), args.port)).await?;
         let address: SocketAddr = listener.local_addr()?;
+        if !address.ip().is_loopback() {
+            ui.note(&format!("the simulator is open to other machines: anyone who reaches {address} can use it"));
+        }
         ui.data(&format!("listening on {address}\n"))?;
         simulator::serve(listener, settings, stop).await
     });

@@ -54,8 +54,9 @@ pub(super) fn settings(plan: &Plan, variant: &VariantPlan) -> Result<(Settings, 
         speed: plan.speed,
         profile: plan.simulator_profile.clone(),
         noise: plan.simulator_noise,
+        faults: plan.simulator_faults.clone(),
         ..defaults
     };
-    let notes = settings.apply_serve_flags(&serve_flags(&variant.serve_args))?;
+    let notes = settings.apply_serve_flags(&serve_flags(variant))?;
     Ok((settings, notes))
 }

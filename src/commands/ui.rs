@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use crate::cli::{Cli, Color};
 use crate::exit::Exit;
+use crate::report::harmless;
 
 /// What the user wants to see.
 #[derive(Debug, Clone, Copy)]
@@ -80,14 +81,19 @@ impl Ui {
     /// Says something to the user, unless quiet.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            Self::talk(text);
+            Self::talk(&harmless(text));
         }
     }
 
     /// Tells an error; never silenced.
     pub fn error(&self, text: &str) {
         let (on, off) = if self.color { ("\u{1b}[1;31m", "\u{1b}[0m") } else { ("", "") };
-        Self::talk(&format!("{on}error{off}: {text}"));
+        Self::talk(&format!("{on}error{off}: {}", harmless(text)));
+    }
+
+    /// Asks the user for something; never silenced.
+    pub fn ask(&self, text: &str) {
+        Self::talk(&harmless(text));
     }
 
     /// Writes text to stderr as it is, such as rendered diagnostics.

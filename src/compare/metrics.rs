@@ -168,10 +168,10 @@ impl Quantity<'_> {
         match self {
             Self::Latency => record.latency_us.map(seconds),
             Self::ResponseTime => record.response_time_us.map(seconds),
-            Self::ImageGenerationMs if is_of_pictures(record) => told_generation_ms(record),
-            Self::VideoGenerationMs if !is_of_pictures(record) => told_generation_ms(record),
-            Self::Rtf => realtime_factor(record).map(|(factor, _)| factor),
-            Self::DenoiseStepMs if is_of_pictures(record) => denoise_step_ms(record),
+            Self::ImageGenerationMs if is_of_pictures(record) => told_generation_ms(&record.into()),
+            Self::VideoGenerationMs if !is_of_pictures(record) => told_generation_ms(&record.into()),
+            Self::Rtf => realtime_factor(&record.into()).map(|(factor, _)| factor),
+            Self::DenoiseStepMs if is_of_pictures(record) => denoise_step_ms(&record.into()),
             Self::MemoryMb => record.peak_memory_mb.filter(|memory| *memory > 0.0),
             Self::Stage(name) => record.stage_ms.get(name).copied(),
             Self::ImageGenerationMs | Self::VideoGenerationMs | Self::DenoiseStepMs | Self::Met => None,
@@ -216,10 +216,10 @@ impl Amount {
             Self::Requests => Some(1.0),
             Self::Met => repeat.met(record),
             Self::Images if is_of_pictures(record) => Some(real(record.outputs.len())),
-            Self::VideoSeconds if !is_of_pictures(record) => clip_s(record),
-            Self::Frames if !is_of_pictures(record) => frames(record).map(real_u64),
+            Self::VideoSeconds if !is_of_pictures(record) => clip_s(&record.into()),
+            Self::Frames if !is_of_pictures(record) => frames(&record.into()).map(real_u64),
             Self::Images | Self::VideoSeconds | Self::Frames => None,
-            Self::MegapixelSteps => megapixel_steps(record),
+            Self::MegapixelSteps => megapixel_steps(&record.into()),
             Self::OutputsPerHourPerGpu => {
                 let gpus = Some(repeat.summary.gpus).filter(|gpus| *gpus > 0)?;
                 Some(real(record.outputs.len()) * 3600.0 / f64::from(gpus))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use http::HeaderMap;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::Response;
 
 use crate::endpoint::{JobReader, Judge, Reply};
@@ -38,7 +38,7 @@ impl Sink for Judge {
 impl Sink for JobReader {
     fn feed(&mut self, chunk: &[u8]) -> bool {
         Self::feed(self, chunk);
-        true
+        !self.is_too_long()
     }
 }
 
@@ -90,7 +90,7 @@ pub(crate) async fn exchange<S: Sink>(
     call: &Call<'_>,
     bounds: Bounds,
     times: &mut Times,
-    open: impl FnOnce(&Reply) -> S,
+    open: impl FnOnce(Reply) -> S,
 ) -> Result<(u16, S), Fault> {
     let limit = bounds.limit.and_then(|limit| clock.after(limit));
     let deadline = [limit, bounds.until].into_iter().flatten().min();
@@ -107,10 +107,10 @@ pub(crate) async fn exchange<S: Sink>(
     };
     match &ended {
         Ok((status, _)) => {
-            tracing::debug!("{} {}: {status}, {} bytes", call.method, call.url.path(), times.bytes);
+            tracing::debug!("{} {}: {status}, {} bytes", call.method, client.shown(&call.url), times.bytes);
         }
         // the message may hold a key that the server echoed; it is told where keys are hidden
-        Err(fault) => tracing::debug!("{} {}: {}", call.method, call.url.path(), fault.error.class),
+        Err(fault) => tracing::debug!("{} {}: {}", call.method, client.shown(&call.url), fault.error.class),
     }
     ended
 }
@@ -119,12 +119,13 @@ async fn receive<S: Sink>(
     mut response: Response,
     clock: &Clock,
     times: &mut Times,
-    open: impl FnOnce(&Reply) -> S,
+    open: impl FnOnce(Reply) -> S,
 ) -> Result<(u16, S), Fault> {
     times.headers_us = Some(clock.now_us());
     let reply = head(&response);
     times.request_id = reply.headers.get("x-request-id").cloned();
-    let mut sink = open(&reply);
+    let (status, announced) = (reply.status, reply.content_length);
+    let mut sink = open(reply);
     loop {
         match response.chunk().await {
             Ok(Some(chunk)) => {
@@ -137,20 +138,20 @@ async fn receive<S: Sink>(
                     times.first_event_us = Some(clock.now_us());
                 }
                 if !goes_on {
-                    return Ok((reply.status, sink));
+                    return Ok((status, sink));
                 }
             }
             Ok(None) => break,
-            Err(error) => return Err(Fault::body(error, reply.status, times.bytes, reply.content_length)),
+            Err(error) => return Err(Fault::body(error, status, times.bytes, announced)),
         }
     }
     times.body_done_us = Some(clock.now_us());
-    Ok((reply.status, sink))
+    Ok((status, sink))
 }
 
 fn head(response: &Response) -> Reply {
     let headers = response.headers();
-    let extra = headers.iter().filter(|(name, _)| name.as_str().starts_with("x-"));
+    let extra = headers.iter().filter(|(name, _)| name.as_str().starts_with("x-") || *name == RETRY_AFTER);
     let extra = extra.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())));
     Reply {
         status: response.status().as_u16(),

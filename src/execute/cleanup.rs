@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 
-use crate::endpoint::{JobReader, job_path};
+use crate::endpoint::{JobReader, Reply, job_path};
 
 use super::attempt::{Times, exchange};
 use super::client::Call;
@@ -40,7 +40,10 @@ async fn tries(ctx: &Context, id: &str, draft: &mut Draft) -> bool {
     let mut pause = FIRST_PAUSE;
     for _ in 0..MOST_TRIES {
         let mut times = Times::default();
-        let answer = exchange(&ctx.shared.client, &ctx.clock, &call, ctx.bounds(), &mut times, JobReader::new).await;
+        let answer = exchange(&ctx.shared.client, &ctx.clock, &call, ctx.bounds(), &mut times, |reply: Reply| {
+            JobReader::new(&reply)
+        })
+        .await;
         draft.note(&times);
         match answer {
             Ok((200..=299 | 404 | 410, _)) => return true,

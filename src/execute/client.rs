@@ -3,8 +3,8 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,20 +15,21 @@ use reqwest::{Method, Response, StatusCode, redirect, retry};
 use url::Url;
 
 use crate::catalog::ErrorClass;
+use crate::catalog::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MOST_REDIRECTS};
 use crate::endpoint::Body;
 use crate::plan::EndpointPlan;
-use crate::record::RequestError;
+use crate::record::{Redactor, RequestError};
 use crate::units::Limit;
 
 use super::attempt::Times;
 use super::clock::Clock;
 use super::drive::Target;
 use super::fault::{Fault, is_stale};
+use super::trust::authorities;
 
 /// Servers close idle connections after five seconds; closing first avoids sending into a closed one.
 const IDLE: Duration = Duration::from_secs(4);
-/// Redirects followed in one exchange.
-const MOST_REDIRECTS: u32 = 3;
+const JSON: &str = "application/json";
 /// A simulated run divides its limits; a connection is real all the same and gets this long.
 const CONNECT_AT_LEAST: Duration = Duration::from_secs(1);
 
@@ -42,23 +43,32 @@ pub(crate) struct Connect<'a> {
     /// How long one may take to be there.
     pub(crate) limit: Limit,
     pub(crate) proxy: Option<&'a str>,
+    /// PEM file of the authorities that are trusted instead of the system's.
+    pub(crate) ca_file: Option<&'a str>,
     /// HTTP/2 with prior knowledge.
     pub(crate) http2: bool,
 }
 
 impl<'a> From<&'a EndpointPlan> for Connect<'a> {
     fn from(endpoint: &'a EndpointPlan) -> Self {
-        Self { limit: endpoint.timeout.connect, proxy: endpoint.proxy.as_deref(), http2: endpoint.http2 }
+        let (proxy, ca_file) = (endpoint.proxy.as_deref(), endpoint.ca_file.as_deref());
+        Self { limit: endpoint.timeout.connect, proxy, ca_file, http2: endpoint.http2 }
     }
 }
+
+/// A path and its address.
+type Asked = (Box<str>, Url);
 
 /// A client for one endpoint.
 #[derive(Clone)]
 pub(crate) struct Client {
     http: reqwest::Client,
     base: Arc<str>,
+    /// The address that was asked for last.
+    last: Arc<Mutex<Option<Asked>>>,
     /// Whether some exchange has ended, so that a pooled connection can exist.
     used: Arc<AtomicBool>,
+    redactor: Redactor,
     /// See [`SLOW_CLIENT`].
     slowed: Option<Duration>,
 }
@@ -86,6 +96,8 @@ impl Client {
             .redirect(redirect::Policy::none())
             .retry(retry::never())
             .tcp_nodelay(true)
+            .http1_max_headers(MAX_HEADERS)
+            .http2_max_header_list_size(u32::try_from(MAX_HEADER_BYTES).unwrap_or(u32::MAX))
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(cap.unwrap_or(usize::MAX));
         if let Some(limit) = connect.limit.duration() {
@@ -99,10 +111,15 @@ impl Client {
             ),
             None => builder.no_proxy(),
         };
+        if let Some(file) = connect.ca_file {
+            builder = builder.tls_certs_only(authorities(file)?);
+        }
         builder = if connect.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
         let http = builder.build().map_err(|error| format!("no HTTP client: {}", error.without_url()))?;
         let base = target.url.trim_end_matches('/').into();
-        let client = Self { http, base, used: Arc::default(), slowed: slowed() };
+        let redactor = target.secrets.redactor().clone();
+        let (last, used) = (Arc::default(), Arc::default());
+        let client = Self { http, base, last, used, redactor, slowed: slowed() };
         client.url("/").map_err(|fault| fault.error.message)?;
         Ok(client)
     }
@@ -112,8 +129,23 @@ impl Client {
         let wrong = |why: &dyn std::fmt::Display| {
             Fault::failed(RequestError::new(ErrorClass::Connect, format!("the server's address is not a URL: {why}")))
         };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, url)) = last.as_ref()
+            && **known == *path
+        {
+            return Ok(url.clone());
+        }
         let url = Url::parse(&format!("{}{path}", self.base)).map_err(|error| wrong(&error))?;
-        if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(wrong(&"it is not http or https")) }
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong(&"it is not http or https"));
+        }
+        *last = Some((path.into(), url.clone()));
+        Ok(url)
+    }
+
+    /// The path of an address, for the log: a job's id is the server's word.
+    pub(crate) fn shown(&self, url: &Url) -> String {
+        self.redactor.text(url.path())
     }
 
     /// Sends a call, and returns when the head of the final reply is there.
@@ -122,9 +154,10 @@ impl Client {
         let mut followed = 0;
         loop {
             let response = self.attempt(call, &url, clock, times).await?;
+            check_headers(&response)?;
             let Some(next) = redirect_target(call, &url, &response)? else { return Ok(response) };
             if followed == MOST_REDIRECTS {
-                return Err(refused(&response, &format!("more than {MOST_REDIRECTS} redirects")));
+                return Err(refused(&response, &format!("more than {MOST_REDIRECTS} redirects (limit `redirects`)")));
             }
             followed += 1;
             times.redirected = true;
@@ -164,7 +197,10 @@ fn slowed() -> Option<Duration> {
 fn request(call: &Call<'_>, url: &Url) -> reqwest::Request {
     let mut request = reqwest::Request::new(call.method.clone(), url.clone());
     if let Some(body) = call.body {
-        if let Ok(value) = HeaderValue::from_str(&body.content_type) {
+        // most bodies are JSON, whose header value need not be made again and again
+        if body.content_type == JSON {
+            request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        } else if let Ok(value) = HeaderValue::from_str(&body.content_type) {
             request.headers_mut().insert(CONTENT_TYPE, value);
         }
         *request.body_mut() = Some(reqwest::Body::wrap(Segments::new(body)));
@@ -188,6 +224,23 @@ fn redirect_target(call: &Call<'_>, from: &Url, response: &Response) -> Result<O
     }
     let origin = target.origin().ascii_serialization();
     Err(refused(response, &format!("the reply redirects to another origin, `{origin}`, which is not followed")))
+}
+
+/// Headers are whole before they can be measured; the library's own buffer bounds what that takes.
+fn check_headers(response: &Response) -> Result<(), Fault> {
+    let sizes = response.headers().iter().map(|(name, value)| name.as_str().len() + value.len());
+    let bytes: usize = sizes.sum();
+    if bytes <= MAX_HEADER_BYTES {
+        return Ok(());
+    }
+    let most = MAX_HEADER_BYTES >> 10;
+    Err(Fault::failed(
+        RequestError::new(
+            ErrorClass::InvalidResponse,
+            format!("the reply's headers have {bytes} bytes; the most that is read is {most} KiB (limit `max_header`)"),
+        )
+        .status(response.status().as_u16()),
+    ))
 }
 
 fn refused(response: &Response, message: &str) -> Fault {

@@ -20,7 +20,7 @@ use super::inspect::Inspector;
 use super::phase::PhaseKind;
 use super::secrets::Secrets;
 use super::stop::Stop;
-use super::writer::Lines;
+use super::writer::{Lines, Written};
 
 /// What the workers of a run share.
 #[derive(Clone)]
@@ -65,6 +65,8 @@ pub(crate) struct Context {
     /// The phase's own stop, raised by the user's or by a failure that ends the phase.
     pub(crate) halt: Stop,
     pub(crate) slots: mpsc::UnboundedSender<SlotFree>,
+    /// Where the writer tells how requests whose records are in their file ended.
+    pub(crate) written: Written,
 }
 
 impl Context {

@@ -2,13 +2,13 @@
 //! limit or a stop cut the work is kept.
 
 use crate::catalog::Flag;
-use crate::endpoint::{Verdict, asked};
+use crate::endpoint::Verdict;
 use crate::record::{Output, Poll, Record, RequestError, Status, Streamed};
-use crate::workload::Request;
 
 use super::attempt::Times;
 use super::context::{Ended, Shared};
 use super::fault::Fault;
+use super::phase::Prepared;
 use super::secrets::Secrets;
 
 /// What is known so far about one request.
@@ -24,11 +24,12 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// A request that has not been sent.
-    pub(crate) fn new(request: &Request, shared: &Shared, due_us: u64) -> Self {
+    pub(crate) fn new(prepared: &Prepared, shared: &Shared, due_us: u64) -> Self {
+        let request = &prepared.request;
         let record = Record {
             index: request.index,
             row: request.row,
-            class: request.class().to_string(),
+            class: prepared.class.as_ref().to_owned(),
             request_id: request.request_id.clone(),
             job_id: None,
             server_request_id: None,
@@ -48,7 +49,7 @@ impl Draft {
             deleted_us: None,
             polls: Vec::new(),
             job_bounds_us: None,
-            asked: asked(&shared.wire, request),
+            asked: prepared.asked,
             bytes: 0,
             outputs: Vec::new(),
             stream: None,
@@ -65,8 +66,8 @@ impl Draft {
     }
 
     /// The record of a request that was never sent because the run stopped.
-    pub(crate) fn unsent(request: &Request, shared: &Shared, due_us: u64, now_us: u64) -> Record {
-        let mut draft = Self::new(request, shared, due_us);
+    pub(crate) fn unsent(prepared: &Prepared, shared: &Shared, due_us: u64, now_us: u64) -> Record {
+        let mut draft = Self::new(prepared, shared, due_us);
         draft.close(Err(Fault::cancelled("the run was stopped before the request was sent")), now_us);
         draft.record
     }
@@ -206,12 +207,21 @@ impl Draft {
     /// The finished record, without secrets in its texts.
     pub(crate) fn into_record(mut self, secrets: &Secrets) -> Record {
         self.record.error = self.end(secrets).error;
-        for poll in &mut self.record.polls {
-            poll.status = secrets.redact(&poll.status);
+        let redactor = secrets.redactor();
+        if redactor.is_empty() {
+            return self.record;
         }
-        if let Some(text) = self.record.stream.as_mut().and_then(|stream| stream.text.as_mut()) {
-            *text = secrets.redact(text);
+        let record = &mut self.record;
+        for poll in &mut record.polls {
+            poll.status = redactor.text(&poll.status);
         }
+        if let Some(stream) = &mut record.stream {
+            redactor.option(&mut stream.text);
+        }
+        redactor.option(&mut record.job_id);
+        redactor.option(&mut record.server_request_id);
+        record.stage_ms =
+            std::mem::take(&mut record.stage_ms).into_iter().map(|(name, ms)| (redactor.text(&name), ms)).collect();
         self.record
     }
 }

@@ -1,6 +1,7 @@
 //! One run from warm-up to its last record.
 
 use std::io;
+use std::time::Instant;
 
 use jiff::Timestamp;
 
@@ -13,7 +14,7 @@ use super::client::Client;
 use super::context::Shared;
 use super::dispatcher::{self, PhaseEnd, PhaseError};
 use super::inspect::Inspector;
-use super::phase::{Phase, PhaseKind, prepare};
+use super::phase::{Phase, PhaseKind, due_us, prepare};
 use super::progress::Progress;
 use super::secrets::Secrets;
 use super::stop::Stop;
@@ -51,6 +52,8 @@ pub struct Drive<'a> {
     pub stop: Stop,
     /// Where progress is shown.
     pub progress: &'a Progress,
+    /// Told when the clock of the measured requests starts.
+    pub on_start: &'a (dyn Fn(Instant) + Sync),
 }
 
 /// How many requests ended how; together they are the requests of the run.
@@ -148,7 +151,7 @@ pub async fn drive(drive: Drive<'_>) -> Result<Driven, DriveError> {
     let writer = Writer::start(drive.dir, needed)?;
     let shared = Shared {
         client,
-        wire,
+        wire: wire.clone(),
         speed: drive.target.speed,
         timeout: drive.endpoint.timeout.clone(),
         poll: drive.endpoint.poll.clone(),
@@ -190,40 +193,45 @@ fn fixed_target_ms(plan: &Plan) -> Option<f64> {
     }
 }
 
-/// The phases of a run, encoded.
-struct Ready {
-    warmup: Phase,
-    calibration: Phase,
-    measured: Phase,
+/// The phases of a run, each request encoded before its turn comes.
+struct Ready<'a> {
+    warmup: Phase<'a>,
+    calibration: Phase<'a>,
+    measured: Phase<'a>,
 }
 
-impl Ready {
-    fn new(drive: &Drive<'_>, wire: &Wire) -> Result<Self, DriveError> {
+impl<'a> Ready<'a> {
+    fn new(drive: &'a Drive<'_>, wire: &'a Wire) -> Result<Self, DriveError> {
         let phases = &drive.phases;
-        let encode = |requests: &[_], due_s: Option<&[f64]>| prepare(wire, requests, due_s).map_err(DriveError::Encode);
         let cap = drive.run.traffic.max_concurrency.map(|cap| cap as usize);
-        let due_s = phases.due_s.as_deref();
+        // what one request of a kind cannot do no other can, and before anything is sent is the time to say so
+        prepare(wire, phases.measured.kinds()).try_for_each(|ready| ready.map(drop)).map_err(DriveError::Encode)?;
+        let due_us = phases.due_s.as_deref().map(|due_s| due_us(due_s, phases.measured.len()));
+        let due_us = due_us.transpose().map_err(DriveError::Encode)?;
         Ok(Self {
             warmup: Phase {
                 kind: PhaseKind::Warmup,
-                requests: encode(&phases.warmup, None)?,
-                open_loop: false,
+                count: phases.warmup.len(),
+                requests: prepare(wire, phases.warmup.iter().cloned()),
+                due_us: None,
                 cap: Some(drive.run.warmup.concurrency as usize),
                 must_succeed: true,
             },
             calibration: Phase {
                 kind: PhaseKind::Calibration,
-                requests: encode(&phases.calibration, None)?,
-                open_loop: false,
+                count: phases.calibration.len(),
+                requests: prepare(wire, phases.calibration.iter().cloned()),
+                due_us: None,
                 cap: Some(1),
                 must_succeed: true,
             },
             measured: Phase {
                 kind: PhaseKind::Measured,
-                requests: encode(&phases.measured, due_s)?,
-                open_loop: due_s.is_some(),
+                count: phases.measured.len(),
+                requests: prepare(wire, phases.measured.each()),
                 // a closed loop without a cap would send everything at once; the plan does not make one
-                cap: cap.or_else(|| due_s.is_none().then_some(1)),
+                cap: cap.or_else(|| due_us.is_none().then_some(1)),
+                due_us,
                 must_succeed: false,
             },
         })
@@ -238,7 +246,7 @@ impl Ready {
             (self.warmup, DriveError::Warmup as fn(RequestError) -> DriveError),
             (self.calibration, DriveError::Calibration),
         ] {
-            if phase.requests.is_empty() || drive.stop.is_requested() {
+            if phase.count == 0 || drive.stop.is_requested() {
                 continue;
             }
             if let Some(failure) = run_phase(phase, drive, shared).await?.failure {
@@ -247,16 +255,20 @@ impl Ready {
         }
         let began = !drive.stop.is_requested();
         let started_at = began.then(Timestamp::now);
+        if began {
+            (drive.on_start)(Instant::now());
+        }
         let end = run_phase(self.measured, drive, shared).await?;
         let interrupted = drive.stop.is_requested() && end.counts.cancelled > 0;
         Ok(Driven { interrupted, started_at, ended_at: began.then(Timestamp::now), counts: end.counts })
     }
 }
 
-async fn run_phase(phase: Phase, drive: &Drive<'_>, shared: &Shared) -> Result<PhaseEnd, DriveError> {
-    drive.progress.phase(phase.kind.name(), phase.requests.len() as u64);
+async fn run_phase(phase: Phase<'_>, drive: &Drive<'_>, shared: &Shared) -> Result<PhaseEnd, DriveError> {
+    drive.progress.phase(phase.kind.name(), phase.count as u64);
     dispatcher::run(phase, shared, &drive.stop, drive.progress).await.map_err(|error| match error {
         PhaseError::WriterGone => DriveError::Io(io::Error::other("the writer of the journals has ended")),
         PhaseError::Machinery(message) => DriveError::Client(message),
+        PhaseError::Encode(message) => DriveError::Encode(message),
     })
 }

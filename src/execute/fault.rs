@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
-use crate::catalog::ErrorClass;
+use crate::catalog::{ErrorClass, limits};
 use crate::record::{RequestError, Status};
 use crate::units::Span;
 
@@ -49,8 +49,22 @@ impl Fault {
                 if connect { "no connection within the connect limit" } else { "no reply in time" },
             );
         }
-        let class = if connect || error.is_builder() { ErrorClass::Connect } else { ErrorClass::Io };
-        Self::failed(RequestError::new(class, words(error)))
+        if chain(&error).any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large))
+        {
+            return Self::failed(RequestError::new(ErrorClass::InvalidResponse, too_many_headers()));
+        }
+        let is_connect = connect || error.is_builder();
+        let told = words(error);
+        // the library's name of its own step says nothing to a user
+        let told = ["client error (Connect): ", "client error (SendRequest): "]
+            .iter()
+            .find_map(|step| told.strip_prefix(step))
+            .unwrap_or(&told);
+        Self::failed(if is_connect {
+            RequestError::new(ErrorClass::Connect, told)
+        } else {
+            RequestError::new(ErrorClass::Io, format!("the connection broke before the reply came: {told}"))
+        })
     }
 
     /// The connection broke inside the reply.
@@ -59,6 +73,15 @@ impl Fault {
         let message = format!("the reply broke off after {received}{of} bytes: {}", words(error));
         Self::failed(RequestError::new(ErrorClass::Io, message).status(http_status))
     }
+}
+
+/// The library does not say which of its limits was reached.
+fn too_many_headers() -> String {
+    format!(
+        "the reply has more than {} headers, or more than {} KiB of them (limits `max_headers`, `max_header`)",
+        limits::MAX_HEADERS,
+        limits::MAX_HEADER_BYTES >> 10,
+    )
 }
 
 /// A limit in words.

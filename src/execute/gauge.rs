@@ -99,8 +99,8 @@ pub struct Gauge {
 
 /// What is to be carried out.
 struct Load {
-    requests: Vec<Arc<Prepared>>,
-    open_loop: bool,
+    count: usize,
+    due_us: Option<Vec<u64>>,
     cap: Option<usize>,
 }
 
@@ -114,19 +114,19 @@ impl Gauge {
     /// A client of the server `null`; its records go to a hidden folder in `folder` for as long as
     /// it lives.
     pub fn new(null: &Target, folder: &Path) -> Result<Self, GaugeError> {
-        let connect = Connect { limit: Limit::After(Span::seconds(5)), proxy: None, http2: false };
+        let connect = Connect { limit: Limit::After(Span::seconds(5)), proxy: None, ca_file: None, http2: false };
         let client = Client::new(connect, null, Some(2 * AT_ONCE)).map_err(GaugeError::Client)?;
         let wire = wire(&null.model);
-        let request = prepare(&wire, &[request()], None).map_err(GaugeError::Client)?;
-        let request = request.into_iter().next().ok_or(GaugeError::Nothing)?;
+        let request = prepare(&wire, std::iter::once(request())).next().ok_or(GaugeError::Nothing)?;
+        let request = request.map_err(GaugeError::Client)?;
         let folder = tempfile::Builder::new().prefix(".client-probe-").tempdir_in(folder)?;
         Ok(Self { client, wire, request, folder })
     }
 
     /// Requests per second with this many in flight, sought for `span`.
     pub async fn rate(&self, concurrency: usize, span: Duration) -> Result<f64, GaugeError> {
-        self.carry(self.closed(concurrency, FIRST), FIRST_WITHIN).await?;
-        let carried = self.carry(self.closed(concurrency, ENOUGH), span).await?;
+        self.carry(Self::closed(concurrency, FIRST), FIRST_WITHIN).await?;
+        let carried = self.carry(Self::closed(concurrency, ENOUGH), span).await?;
         let ok = u32::try_from(carried.ok).unwrap_or(u32::MAX);
         if ok == 0 { Err(GaugeError::Nothing) } else { Ok(f64::from(ok) / carried.took.as_secs_f64()) }
     }
@@ -139,7 +139,7 @@ impl Gauge {
         within: Duration,
     ) -> Result<Vec<f64>, GaugeError> {
         let dir = self.run_dir();
-        self.carry(self.closed(concurrency, requests), within).await?;
+        self.carry(Self::closed(concurrency, requests), within).await?;
         let records = read_journal::<Record>(&dir.warmup())?.items;
         let latencies = records.iter().filter(|record| record.status == Status::Ok);
         let latencies = latencies.filter_map(|record| record.latency_us).map(ms);
@@ -150,17 +150,16 @@ impl Gauge {
     pub async fn timer_errors_ms(&self) -> Result<Vec<f64>, GaugeError> {
         let dir = self.run_dir();
         let step = super::clock::micros(TICK);
-        let due = |due_us| Arc::new(Prepared { due_us: Some(due_us), ..self.request.as_ref().clone() });
-        let requests = (1..).map(|tick| due(tick * step)).take(TICKS).collect();
-        self.carry(Load { requests, open_loop: true, cap: None }, PATIENCE).await?;
+        let due_us = Some((1..).map(|tick| tick * step).take(TICKS).collect());
+        self.carry(Load { count: TICKS, due_us, cap: None }, PATIENCE).await?;
         let records = read_journal::<Record>(&dir.warmup())?.items;
         let sent = records.iter().filter_map(|record| record.sent_us.map(|sent| (sent, record.due_us)));
         let errors: Vec<f64> = sent.map(|(sent, due)| ms(sent.saturating_sub(due))).collect();
         if errors.is_empty() { Err(GaugeError::Nothing) } else { Ok(errors) }
     }
 
-    fn closed(&self, concurrency: usize, requests: usize) -> Load {
-        Load { requests: vec![Arc::clone(&self.request); requests], open_loop: false, cap: Some(concurrency) }
+    fn closed(concurrency: usize, requests: usize) -> Load {
+        Load { count: requests, due_us: None, cap: Some(concurrency) }
     }
 
     fn run_dir(&self) -> RunDir {
@@ -176,8 +175,9 @@ impl Gauge {
         let shared = self.shared(&writer);
         let phase = Phase {
             kind: PhaseKind::Warmup,
-            requests: load.requests,
-            open_loop: load.open_loop,
+            count: load.count,
+            requests: Box::new(std::iter::repeat_n(&self.request, load.count).map(|request| Ok(Arc::clone(request)))),
+            due_us: load.due_us,
             cap: load.cap,
             must_succeed: true,
         };
@@ -187,7 +187,7 @@ impl Gauge {
         writer.finish().await?;
         let end = ended.map_err(|error| match error {
             PhaseError::WriterGone => GaugeError::Io(io::Error::other("the writer of the journals has ended")),
-            PhaseError::Machinery(message) => GaugeError::Client(message),
+            PhaseError::Machinery(message) | PhaseError::Encode(message) => GaugeError::Client(message),
         })?;
         match end.failure {
             Some(failure) => Err(GaugeError::Refused(failure)),
@@ -213,7 +213,7 @@ impl Gauge {
 
 /// Runs the phase for this long, and longer when until then fewer requests have ended than are in
 /// flight: a slow client has figures too, and they are not to be those of its start.
-async fn until_over(phase: Phase, shared: &Shared, within: Duration) -> (Result<PhaseEnd, PhaseError>, Duration) {
+async fn until_over(phase: Phase<'_>, shared: &Shared, within: Duration) -> (Result<PhaseEnd, PhaseError>, Duration) {
     let (stop, progress, begun) = (Stop::new(), Progress::silent(), Instant::now());
     let least = phase.cap.unwrap_or(1) as u64;
     let mut load = pin!(dispatcher::run(phase, shared, &stop, &progress));
@@ -256,7 +256,7 @@ fn wire(model: &str) -> Wire {
     }
 }
 
-fn request() -> Request {
+pub(super) fn request() -> Request {
     Request {
         index: 0,
         row: 0,

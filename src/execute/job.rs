@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 
 use crate::catalog::ErrorClass;
-use crate::endpoint::{JobReader, JobState, JobStatus, Judge, Verdict, content_path};
+use crate::endpoint::{JobReader, JobState, JobStatus, Judge, Reply, Verdict, content_path};
 use crate::record::{CreatedJob, RequestError};
 
 use super::attempt::{Times, exchange};
@@ -46,13 +46,15 @@ async fn create(ctx: &Context, prepared: &Prepared, draft: &mut Draft) -> Result
     let shared = &ctx.shared;
     let url = shared.client.url(shared.wire.api.path())?;
     let call = Call { method: Method::POST, url, body: Some(&prepared.body) };
-    let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), &mut draft.call, JobReader::for_create);
+    let open = |reply: Reply| JobReader::for_create(&reply);
+    let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), &mut draft.call, open);
     let unanswered = "the run was stopped and the create call was not answered; a job may be left on the server";
     let answer = ctx.bounded_after_stop(CREATE_AFTER_STOP, whole).await;
     let (_, reader) = answer.unwrap_or_else(|| Err(Fault::cancelled(unanswered)))?;
     let state = reader.finish().map_err(Fault::failed)?;
     draft.created(&state.id, ctx.clock.now_us());
-    let line = CreatedJob { index: ctx.job_index(&prepared.request), job_id: state.id.clone(), live: true };
+    let line =
+        CreatedJob { index: ctx.job_index(&prepared.request), job_id: shared.secrets.redact(&state.id), live: true };
     let written = shared.lines.job(line).await;
     written.map_err(|_| Fault::cancelled("the run was stopped because its results could not be written"))?;
     Ok(state)
@@ -67,7 +69,7 @@ async fn content(ctx: &Context, prepared: &Prepared, draft: &mut Draft, state: &
     loop {
         let times = draft.content.insert(Times::default());
         let save = ctx.save(&prepared.request);
-        let open = |reply: &_| Judge::content(&shared.wire, &prepared.request, Some(state), reply, save);
+        let open = |reply| Judge::content_of(&shared.wire, prepared.asked, Some(state), reply, save);
         let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), times, open);
         let (status, judge) = ctx.unless_stopped(whole).await.map_err(|mut fault| {
             as_content(&mut fault.error);

@@ -23,6 +23,11 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
+    /// When a position is due.
+    pub(crate) fn due_us(&self, position: usize) -> Option<u64> {
+        self.due_us.get(position).copied()
+    }
+
     /// Will release the positions of `due_us`, which is sorted, on this clock.
     pub(crate) const fn new(clock: Clock, due_us: Vec<u64>) -> Self {
         Self { clock, due_us, released: 0 }

@@ -1,10 +1,11 @@
-//! What a phase consists of, prepared before its first request: requests with their encoded bodies.
+//! What a phase consists of: its requests, encoded a little ahead of their time, and when they are due.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::endpoint::{Body, Encoder, Wire};
-use crate::workload::Request;
+use crate::record::Asked;
+use crate::workload::{Class, Request};
 
 use super::clock::micros;
 
@@ -31,45 +32,53 @@ impl PhaseKind {
 }
 
 /// A request ready to be sent.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) request: Request,
     pub(crate) body: Body,
-    /// When it is due in open loop, in microseconds from t0.
-    pub(crate) due_us: Option<u64>,
+    pub(crate) asked: Asked,
+    /// The class' name.
+    pub(crate) class: Arc<str>,
 }
 
+/// Ready requests in order; an error says which one cannot be encoded, and why.
+pub(crate) type Ready<'a> = Box<dyn Iterator<Item = Result<Arc<Prepared>, String>> + Send + 'a>;
+
 /// One phase, ready to run.
-#[derive(Debug)]
-pub(crate) struct Phase {
+pub(crate) struct Phase<'a> {
     pub(crate) kind: PhaseKind,
-    pub(crate) requests: Vec<Arc<Prepared>>,
-    /// Whether requests are sent at due times.
-    pub(crate) open_loop: bool,
+    /// How many requests there are.
+    pub(crate) count: usize,
+    pub(crate) requests: Ready<'a>,
+    /// When each is due in open loop, in microseconds from t0; `None` in closed loop.
+    pub(crate) due_us: Option<Vec<u64>>,
     /// Most in flight; `None` is no cap.
     pub(crate) cap: Option<usize>,
     /// Whether the first failure ends the phase.
     pub(crate) must_succeed: bool,
 }
 
-/// Encodes requests; `schedule` gives their due times in open loop, in seconds.
-pub(crate) fn prepare(
-    wire: &Wire,
-    requests: &[Request],
-    schedule: Option<&[f64]>,
-) -> Result<Vec<Arc<Prepared>>, String> {
+/// Encodes requests one after the other, when they are wanted.
+pub(crate) fn prepare<'a>(wire: &'a Wire, requests: impl Iterator<Item = Request> + Send + 'a) -> Ready<'a> {
     let mut encoder = Encoder::new(wire);
-    let ready = requests.iter().enumerate().map(|(position, request)| {
-        let wrong = |why: &dyn std::fmt::Display| format!("request `{}`: {why}", request.request_id);
-        let body = encoder.encode(request).map_err(|error| wrong(&error))?;
-        let due_us = match schedule {
-            None => None,
-            Some(schedule) => {
-                let due = schedule.get(position).and_then(|seconds| Duration::try_from_secs_f64(*seconds).ok());
-                Some(micros(due.ok_or_else(|| wrong(&"it has no due time in the schedule"))?))
-            }
+    let mut last: Option<(Class, Arc<str>)> = None;
+    Box::new(requests.map(move |request| {
+        let ready = encoder.prepare(&request);
+        let (body, asked) = ready.map_err(|error| format!("request `{}`: {error}", request.request_id))?;
+        let class = request.class();
+        let name = match &last {
+            Some((known, name)) if *known == class => Arc::clone(name),
+            Some(_) | None => Arc::clone(&last.insert((class, class.to_string().into())).1),
         };
-        Ok(Arc::new(Prepared { request: request.clone(), body, due_us }))
-    });
-    ready.collect()
+        Ok(Arc::new(Prepared { asked, class: name, request, body }))
+    }))
+}
+
+/// Due times in microseconds, one per request; the schedule is in seconds.
+pub(crate) fn due_us(schedule: &[f64], count: usize) -> Result<Vec<u64>, String> {
+    let due = schedule.iter().take(count).map(|seconds| Duration::try_from_secs_f64(*seconds).ok().map(micros));
+    match due.collect::<Option<Vec<u64>>>() {
+        Some(due) if due.len() == count => Ok(due),
+        Some(_) | None => Err("a request: it has no due time in the schedule".to_owned()),
+    }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use reqwest::Method;
 
-use crate::catalog::ErrorClass;
-use crate::endpoint::{JobReader, JobState, JobStatus, job_path};
+use crate::catalog::{ErrorClass, limits};
+use crate::endpoint::{JobReader, JobState, JobStatus, Reply, job_path};
 use crate::plan::PollPlan;
 use crate::record::{Poll, RequestError};
 
@@ -18,7 +18,7 @@ use super::draft::Draft;
 use super::fault::{Fault, limit_text};
 
 /// Looks that may fail one after the other.
-const MOST_ERRORS: u32 = 5;
+const MOST_ERRORS: u32 = limits::MOST_POLL_ERRORS;
 /// How long a look that began about the job's limit may take, and at most this share of the limit.
 const LAST_LOOK: Duration = Duration::from_secs(2);
 const LAST_LOOK_SHARE: u32 = 2;
@@ -43,7 +43,7 @@ pub(crate) async fn until_ended(ctx: &Context, draft: &mut Draft, id: &str) -> R
     let deadline_us = limit.map(|limit| created_us.saturating_add(micros(limit)));
     let mut low_us = draft.call.sent_us.unwrap_or(created_us);
     let (mut last_us, mut errors) = (created_us, 0);
-    let mut state = String::from("queued");
+    let (mut state, mut trouble) = (String::from("queued"), String::new());
     loop {
         last_us = next_us(&ctx.shared.poll, created_us, last_us, ctx.clock.now_us(), deadline_us);
         ctx.pause(Duration::from_micros(last_us.saturating_sub(ctx.clock.now_us()))).await?;
@@ -56,17 +56,24 @@ pub(crate) async fn until_ended(ctx: &Context, draft: &mut Draft, id: &str) -> R
                 return Ok(job);
             }
             Look::Lost(error) => return Err(Fault::failed(error)),
-            Look::Unfinished => (low_us, errors) = (sent_us, 0),
-            Look::Unreadable(_) if errors + 1 < MOST_ERRORS => errors += 1,
-            Look::Unreadable(error) if deadline_us.is_none_or(|deadline| sent_us < deadline) => {
-                return Err(Fault::failed(error));
+            Look::Unfinished => {
+                (low_us, errors) = (sent_us, 0);
+                trouble.clear();
             }
-            Look::Unreadable(_) => {}
+            Look::Unreadable(error) => {
+                errors += 1;
+                if errors >= MOST_ERRORS && deadline_us.is_none_or(|deadline| sent_us < deadline) {
+                    let message =
+                        format!("{} (failed look number {MOST_ERRORS} in a row, limit `poll_errors`)", error.message);
+                    return Err(Fault::failed(RequestError { message, ..error }));
+                }
+                trouble = format!(", and the last look failed: {}", error.message);
+            }
         }
         // a look that began after the limit was the last one
         if deadline_us.is_some_and(|deadline| sent_us >= deadline || (at_us >= deadline && errors > 0)) {
             let message =
-                format!("the job was not finished within {}; its last state was `{state}`", limit_text(limit));
+                format!("the job was not finished within {}; its last state was `{state}`{trouble}", limit_text(limit));
             return Err(Fault::censored(ErrorClass::JobTimeout, message));
         }
     }
@@ -100,7 +107,8 @@ async fn look(
         let share = ctx.shared.timeout.job.duration().map_or(LAST_LOOK, |limit| limit / LAST_LOOK_SHARE);
         ctx.clock.at_us(deadline.max(sent_us.saturating_add(micros(LAST_LOOK.min(share)))))
     });
-    let whole = exchange(&ctx.shared.client, &ctx.clock, call, bounds, &mut times, JobReader::new);
+    let whole =
+        exchange(&ctx.shared.client, &ctx.clock, call, bounds, &mut times, |reply: Reply| JobReader::new(&reply));
     // only a stop of the run ends the wait for good; whatever else goes wrong, the job may still be fine
     let answer = match ctx.unless_stopped(async { Ok(whole.await) }).await? {
         Ok((status, reader)) => reader.finish().map_err(|error| (Some(status), error)),

@@ -9,6 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::record::Status;
 
+/// Gap between two drawings of a bar; many requests may end in it.
+const BAR_GAP: Duration = Duration::from_millis(100);
 /// Gap between two lines.
 const LINE_GAP: Duration = Duration::from_secs(5);
 
@@ -99,12 +101,15 @@ impl Progress {
             Status::Failed | Status::Censored | Status::Cancelled => state.not_ok += 1,
         }
         match &self.show {
-            Show::Bar(bar) => {
+            Show::Bar(bar)
+                if state.done() == state.total || state.told.is_none_or(|told| told.elapsed() >= BAR_GAP) =>
+            {
+                state.told = Some(Instant::now());
                 bar.set_message(state.tail());
                 bar.set_position(state.done());
             }
             Show::Lines if state.done() == state.total => state.tell(),
-            Show::Lines | Show::Silent => {}
+            Show::Bar(_) | Show::Lines | Show::Silent => {}
         }
     }
 
@@ -117,7 +122,9 @@ impl Progress {
     pub fn tick(&self) {
         match &self.show {
             Show::Bar(bar) => {
-                bar.set_message(self.state().tail());
+                let state = self.state();
+                bar.set_message(state.tail());
+                bar.set_position(state.done());
                 bar.tick();
             }
             Show::Lines => {

@@ -1,21 +1,14 @@
 //! API key and header values: taken from the environment, sent, and never shown. The types have no
-//! Debug, Display or Serialize, and texts that leave this module's neighbours pass [`Secrets::redact`].
+//! Debug, Display or Serialize, and texts that leave this module's neighbours pass its [`Redactor`].
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::plan::EndpointPlan;
+use crate::record::Redactor;
 
-/// A value that must not appear in files, messages or logs.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Takes a value into custody.
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
-    }
-}
+/// What stands behind a header's first word is hidden by itself from this length on.
+const SHORTEST_CREDENTIAL: usize = 6;
 
 /// Why a secret cannot be sent; names the variable, never the value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +33,8 @@ pub enum SecretError {
 #[derive(Clone, Default)]
 pub struct Secrets {
     headers: Vec<(HeaderName, HeaderValue)>,
-    hidden: Vec<Secret>,
+    redactor: Redactor,
+    variables: Vec<String>,
 }
 
 impl Secrets {
@@ -48,22 +42,23 @@ impl Secrets {
     /// sends no key (many servers need none); an unset header variable is an error.
     pub fn resolve(endpoint: &EndpointPlan, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, SecretError> {
         let mut secrets = Self::default();
+        let mut hidden = Vec::new();
         if let Some(variable) = &endpoint.api_key_env
             && let Some(key) = lookup(variable).filter(|key| !key.trim().is_empty())
         {
             let key = key.trim();
             secrets.add(AUTHORIZATION, &format!("Bearer {key}"), variable)?;
-            secrets.hidden.push(Secret::new(key));
+            hidden.push(key.to_owned());
         }
         for (header, variable) in &endpoint.headers {
             let unset = || SecretError::Unset { header: header.clone(), variable: variable.clone() };
             let value = lookup(variable).ok_or_else(unset)?;
             let name = header.parse::<HeaderName>().map_err(|_| SecretError::Name(header.clone()))?;
             secrets.add(name, value.trim(), variable)?;
-            secrets.hidden.push(Secret::new(value.trim()));
+            hidden.extend(pieces(value.trim()).map(str::to_owned));
         }
-        // longest first, so that a value that contains another leaves no rest of itself
-        secrets.hidden.sort_by_key(|secret| std::cmp::Reverse(secret.0.len()));
+        secrets.redactor = Redactor::new(hidden);
+        secrets.variables = endpoint.api_key_env.iter().chain(endpoint.headers.values()).cloned().collect();
         Ok(secrets)
     }
 
@@ -72,15 +67,19 @@ impl Secrets {
         self.headers.iter().cloned().collect()
     }
 
+    /// What hides their values.
+    pub const fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// The environment variables that the values come from.
+    pub fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
     /// The text with every secret value replaced.
     pub fn redact(&self, text: &str) -> String {
-        let kept = text.to_owned();
-        // a value of one or two characters is no secret, and replacing it would tear every text
-        let worth = self.hidden.iter().filter(|secret| secret.0.len() > 2);
-        worth.fold(
-            kept,
-            |text, secret| if text.contains(&secret.0) { text.replace(&secret.0, "[hidden]") } else { text },
-        )
+        self.redactor.text(text)
     }
 
     fn add(&mut self, name: HeaderName, value: &str, variable: &str) -> Result<(), SecretError> {
@@ -91,26 +90,15 @@ impl Secrets {
     }
 }
 
+/// A header's value, and what stands behind its scheme (`Bearer …`), which may be told alone.
+fn pieces(value: &str) -> impl Iterator<Item = &str> {
+    let credential = value.split_once(' ').map(|(_, credential)| credential.trim());
+    [Some(value), credential.filter(|credential| credential.len() >= SHORTEST_CREDENTIAL)].into_iter().flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn held(values: &[&str]) -> Secrets {
-        let hidden = values.iter().map(|value| Secret::new(*value)).collect();
-        Secrets { headers: Vec::new(), hidden }
-    }
-
-    #[test]
-    fn a_value_is_hidden_wherever_it_stands() {
-        let secrets = held(&["sk-secret"]);
-        assert_eq!(secrets.redact("key sk-secret, again sk-secret."), "key [hidden], again [hidden].");
-        assert_eq!(secrets.redact("nothing to hide"), "nothing to hide");
-    }
-
-    #[test]
-    fn a_value_too_short_to_be_secret_does_not_tear_texts() {
-        assert_eq!(held(&["e", ""]).redact("the message"), "the message");
-    }
 
     #[test]
     fn headers_are_marked_sensitive() {
@@ -118,5 +106,12 @@ mod tests {
         secrets.add(AUTHORIZATION, "Bearer sk-secret", "KEY").unwrap();
         assert!(!format!("{:?}", secrets.headers()).contains("sk-secret"));
         assert_eq!(secrets.add(AUTHORIZATION, "a\nb", "KEY"), Err(SecretError::Value("KEY".into())));
+    }
+
+    #[test]
+    fn the_credential_of_a_header_is_hidden_without_its_scheme_too() {
+        assert_eq!(pieces("Bearer sk-secret").collect::<Vec<_>>(), ["Bearer sk-secret", "sk-secret"]);
+        assert_eq!(pieces("a b").collect::<Vec<_>>(), ["a b"]);
+        assert_eq!(pieces("sk-secret").collect::<Vec<_>>(), ["sk-secret"]);
     }
 }

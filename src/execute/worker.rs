@@ -18,9 +18,9 @@ use super::writer::WriterGone;
 use super::{cleanup, job};
 
 /// Carries out a request, frees its slot, cleans up behind it, looks at its pictures if that is asked
-/// for, and writes its record; the outcome is told once the record is in its file.
-pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64) -> Result<Status, WriterGone> {
-    let mut draft = Draft::new(&prepared.request, &ctx.shared, due_us);
+/// for, and hands its record to the writer, which tells the outcome once the record is in its file.
+pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64) -> Result<(), WriterGone> {
+    let mut draft = Draft::new(&prepared, &ctx.shared, due_us);
     let end = tokio::select! {
         biased;
         () = ctx.halt.abandoned() => Err(Fault::cancelled("the run was abandoned before the request ended")),
@@ -45,6 +45,7 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
         if cleanup::delete(&ctx, &job_id, &mut draft).await {
             draft.deleted(ctx.clock.now_us());
             let index = ctx.job_index(&prepared.request);
+            let job_id = ctx.shared.secrets.redact(&job_id);
             ctx.shared.lines.job(CreatedJob { index, job_id, live: false }).await?;
         } else {
             draft.flag(Flag::CleanupFailed);
@@ -59,9 +60,7 @@ pub(crate) async fn work(ctx: Arc<Context>, prepared: Arc<Prepared>, due_us: u64
         draft.inspected(flags, ctx.clock.now_us());
     }
     let record = draft.into_record(&ctx.shared.secrets);
-    let status = record.status;
-    ctx.shared.lines.records(ctx.kind, vec![record]).await?;
-    Ok(status)
+    ctx.shared.lines.record(ctx.kind, record, ctx.written.clone()).await
 }
 
 async fn unless_abandoned<T>(ctx: &Context, work: impl Future<Output = T>) -> Option<T> {
@@ -87,7 +86,7 @@ async fn single(ctx: &Context, prepared: &Prepared, draft: &mut Draft) -> Result
     let url = shared.client.url(shared.wire.path())?;
     let call = Call { method: Method::POST, url, body: Some(&prepared.body) };
     let save = ctx.save(&prepared.request);
-    let open = |reply: &_| Judge::reply(&shared.wire, &prepared.request, reply, save);
+    let open = |reply| Judge::of(&shared.wire, prepared.asked, reply, save);
     let whole = exchange(&shared.client, &ctx.clock, &call, ctx.bounds(), &mut draft.call, open);
     let (_, judge) = ctx.unless_stopped(whole).await?;
     Ok(judge.finish())

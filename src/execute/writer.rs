@@ -1,22 +1,37 @@
 //! The one place that writes a run's journals. Lines arrive over a bounded channel; everything that
-//! is waiting goes out in one write per file; a line is acknowledged once it is in its file. The
-//! first failed write ends the writer, and every later line is refused.
+//! is waiting goes out in one write per file; a line is acknowledged once it is in its file, which
+//! outlives this process. That it outlives the machine is a second thread's matter: it syncs what was
+//! written every second, and the end of a run syncs the rest. The first failed write or sync ends the
+//! writer, and every later line is refused.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::record::{CreatedJob, Journal, Record, RunDir};
+use crate::record::{CreatedJob, Journal, Record, RunDir, Status};
 
 use super::phase::PhaseKind;
 
 /// Lines that may wait; a disk slower than that holds back the workers, never the dispatcher.
-const WAITING: usize = 256;
+const WAITING: usize = 1024;
 /// Lines written at once.
-const BATCH: usize = 128;
+const BATCH: usize = 512;
+/// Longest time that an acknowledged line stays in the system's memory only.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// How long the writer lets lines that nobody waits for gather: to be woken for each of them would cost more
+/// than to write it.
+const GATHER: Duration = Duration::from_millis(1);
+
+/// Takes the outcomes of requests whose records are in their file, many at once.
+pub(crate) type Written = mpsc::UnboundedSender<Vec<Status>>;
 
 enum Line {
+    Record(PhaseKind, Box<Record>, Written),
     Records(PhaseKind, Vec<Record>, oneshot::Sender<()>),
     Job(CreatedJob, oneshot::Sender<()>),
 }
@@ -34,6 +49,16 @@ impl Lines {
     pub(crate) async fn records(&self, phase: PhaseKind, records: Vec<Record>) -> Result<(), WriterGone> {
         let (written, ack) = oneshot::channel();
         self.send(Line::Records(phase, records, written), ack).await
+    }
+
+    /// Hands a record over; its outcome is told to `written` once it is in its file.
+    pub(crate) async fn record(&self, phase: PhaseKind, record: Record, written: Written) -> Result<(), WriterGone> {
+        self.0.send(Line::Record(phase, Box::new(record), written)).await.map_err(|_| WriterGone)
+    }
+
+    /// Returns when the writer has gone.
+    pub(crate) async fn gone(&self) {
+        self.0.closed().await;
     }
 
     /// Appends a line about a job; it is in the file when this returns.
@@ -74,7 +99,13 @@ impl Writer {
         };
         let (sender, mut receiver) = mpsc::channel(WAITING);
         let mut thread = JoinSet::new();
+        let (ends, end) = sync_channel::<()>(0);
+        let state = Arc::<State>::default();
+        let (syncing, sync_state) = (files.syncing()?, Arc::clone(&state));
+        thread.spawn_blocking(move || sync_regularly(&syncing, &sync_state, &end));
         thread.spawn_blocking(move || {
+            // the other thread ends with this one
+            let _ends = ends;
             let mut batch = Vec::new();
             while let Some(line) = receiver.blocking_recv() {
                 batch.push(line);
@@ -83,7 +114,16 @@ impl Writer {
                 {
                     batch.push(line);
                 }
+                if state.broken.load(Ordering::Relaxed) {
+                    // the other thread tells why
+                    return Ok(());
+                }
+                let is_waited_for = batch.iter().any(|line| !matches!(line, Line::Record(..)));
                 files.write(batch.drain(..))?;
+                state.unsynced.store(true, Ordering::Relaxed);
+                if !is_waited_for && !needed.jobs {
+                    std::thread::sleep(GATHER);
+                }
             }
             files.sync()
         });
@@ -99,12 +139,32 @@ impl Writer {
     pub(crate) async fn finish(self) -> io::Result<()> {
         let Self { lines, mut thread } = self;
         drop(lines);
-        match thread.join_next().await {
-            Some(Ok(result)) => result,
-            Some(Err(error)) => Err(io::Error::other(error)),
-            None => Ok(()),
+        let mut all = Ok(());
+        while let Some(ended) = thread.join_next().await {
+            all = all.and(ended.unwrap_or_else(|error| Err(io::Error::other(error))));
+        }
+        all
+    }
+}
+
+/// What the two threads tell each other.
+#[derive(Debug, Default)]
+struct State {
+    /// Something was written since the last sync.
+    unsynced: AtomicBool,
+    /// The disk refused a sync; what is written from then on may never be on it.
+    broken: AtomicBool,
+}
+
+/// Syncs what was written, every now and then, until the writer has ended, which syncs the rest itself.
+fn sync_regularly(files: &[fs_err::File], state: &State, end: &Receiver<()>) -> io::Result<()> {
+    while end.recv_timeout(SYNC_EVERY) == Err(RecvTimeoutError::Timeout) {
+        if state.unsynced.swap(false, Ordering::Relaxed) {
+            let synced = files.iter().try_for_each(fs_err::File::sync_data);
+            synced.inspect_err(|_| state.broken.store(true, Ordering::Relaxed))?;
         }
     }
+    Ok(())
 }
 
 struct Files {
@@ -118,8 +178,18 @@ impl Files {
     fn write(&mut self, lines: impl Iterator<Item = Line>) -> io::Result<()> {
         let (mut measured, mut warmup, mut calibration, mut jobs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut acks = Vec::new();
+        let (mut outcomes, mut told) = (Vec::new(), None);
         for line in lines {
             match line {
+                Line::Record(phase, record, written) => {
+                    outcomes.push(record.status);
+                    told = Some(written);
+                    match phase {
+                        PhaseKind::Measured => measured.push(*record),
+                        PhaseKind::Warmup => warmup.push(*record),
+                        PhaseKind::Calibration => calibration.push(*record),
+                    }
+                }
                 Line::Records(phase, records, written) => {
                     match phase {
                         PhaseKind::Measured => measured.extend(records),
@@ -138,6 +208,10 @@ impl Files {
         append(&mut self.records, &measured)?;
         append(&mut self.warmup, &warmup)?;
         append(&mut self.calibration, &calibration)?;
+        // a phase ends only when all its outcomes are told, so these are of one phase
+        if let Some(told) = told {
+            told.send(outcomes).ok();
+        }
         for ack in acks {
             // who gave up waiting does not need the answer
             ack.send(()).ok();
@@ -145,8 +219,16 @@ impl Files {
         Ok(())
     }
 
+    fn all(&self) -> impl Iterator<Item = &Journal> {
+        [&self.records, &self.warmup, &self.calibration, &self.jobs].into_iter().flatten()
+    }
+
     fn sync(&self) -> io::Result<()> {
-        [&self.records, &self.warmup, &self.calibration, &self.jobs].into_iter().flatten().try_for_each(Journal::sync)
+        self.all().try_for_each(Journal::sync)
+    }
+
+    fn syncing(&self) -> io::Result<Vec<fs_err::File>> {
+        self.all().map(Journal::syncing).collect()
     }
 }
 

@@ -4,10 +4,10 @@
 use std::f64::consts::TAU;
 
 use super::types::{Arrivals, TrafficPlan};
-use crate::workload::{PyRandom, Request, derive_seed};
+use crate::workload::{PyRandom, Requests, derive_seed};
 
 /// Due times of the requests, sorted, the first one 0; `None` in closed loop.
-pub(super) fn due_times(traffic: &TrafficPlan, requests: &[Request]) -> Option<Vec<f64>> {
+pub(super) fn due_times(traffic: &TrafficPlan, requests: &Requests) -> Option<Vec<f64>> {
     match traffic.arrivals {
         Arrivals::Closed => None,
         Arrivals::Trace { speed } => Some(replayed(requests, speed)),
@@ -45,10 +45,10 @@ fn spaced(count: usize, mut gap: impl FnMut(usize) -> Gap) -> Vec<f64> {
 }
 
 /// The trace's own stamps from its first request on, this much faster. The rows are in their order.
-fn replayed(requests: &[Request], speed: f64) -> Vec<f64> {
-    let stamp = |request: &Request| request.timestamp_s.unwrap_or_default();
-    let first = requests.first().map_or(0.0, stamp);
-    requests.iter().map(|request| (stamp(request) - first) / speed).collect()
+fn replayed(requests: &Requests, speed: f64) -> Vec<f64> {
+    let mut stamps = requests.each().map(|request| request.timestamp_s.unwrap_or_default()).peekable();
+    let first = stamps.peek().copied().unwrap_or_default();
+    stamps.map(|stamp| (stamp - first) / speed).collect()
 }
 
 /// An exponential variate of mean 1 (inversion; the draw is below 1, so the logarithm is finite).
@@ -85,11 +85,12 @@ fn normal(random: &mut PyRandom) -> f64 {
 mod tests {
     use super::*;
     use crate::units::Rate;
+    use crate::workload::Request;
 
     fn gaps(arrivals: Arrivals, rate: f64, count: usize, seed: u64) -> Vec<f64> {
         let request_rate = Rate::PerSecond(rate);
         let traffic = TrafficPlan { requests: count as u64, max_concurrency: None, request_rate, arrivals, seed };
-        let requests: Vec<Request> = (0..count).map(request).collect();
+        let requests = (0..count).map(request).collect::<Vec<_>>().into();
         let due = due_times(&traffic, &requests).unwrap();
         assert_eq!(due[0].to_bits(), 0, "the first request is due at once");
         due.windows(2).map(|pair| pair[1] - pair[0]).collect()
@@ -150,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_trace_starts_at_zero_and_is_replayed_at_its_speed() {
-        let requests: Vec<Request> = (0..4).map(request).collect();
+        let requests = (0..4).map(request).collect::<Vec<_>>().into();
         let due = |speed| {
             let (request_rate, arrivals) = (Rate::Infinite, Arrivals::Trace { speed });
             let traffic = TrafficPlan { requests: 4, max_concurrency: None, request_rate, arrivals, seed: 1 };
@@ -167,6 +168,6 @@ mod tests {
     fn a_closed_loop_has_no_due_times() {
         let (request_rate, arrivals) = (Rate::Infinite, Arrivals::Closed);
         let traffic = TrafficPlan { requests: 1, max_concurrency: Some(1), request_rate, arrivals, seed: 1 };
-        assert_eq!(due_times(&traffic, &[request(0)]), None);
+        assert_eq!(due_times(&traffic, &vec![request(0)].into()), None);
     }
 }

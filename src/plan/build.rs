@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 
 use super::compared::ComparePlan;
 use super::draft::{Draft, draft};
+use super::limits::Limits;
 use super::runs::{Made, Maker, add};
 use super::steps::{Servers, Slot, steps};
 use super::traffic::slo;
@@ -91,6 +92,7 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Plan, Vec<Problem>> {
         plan = assemble(input, &draft, slo, varying, &made, chosen);
     }
     plan.plan_hash = hash;
+    plan.limits = Some(Limits::of(&plan));
     let estimates = made.iter().zip(&selected).filter(|(_, selected)| **selected);
     for (run, (made, _)) in plan.runs.iter_mut().zip(estimates) {
         run.estimate_s = made.run.estimate_s;
@@ -224,6 +226,7 @@ fn assemble(
         speed,
         simulator_profile: scenario.simulator.profile.clone(),
         simulator_noise: scenario.simulator.noise.unwrap_or(0.0),
+        simulator_faults: if simulated { scenario.simulator.faults.rules() } else { Vec::new() },
         environment: scenario.environment.clone(),
         server: draft.server.clone(),
         variants,
@@ -245,6 +248,7 @@ fn assemble(
             }
         }),
         page: page(scenario),
+        limits: None,
     }
 }
 

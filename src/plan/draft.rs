@@ -13,8 +13,8 @@ use super::runs::add;
 use super::slurm::slurm_plan;
 use super::traffic::{Rules, check_warmup, slo};
 use super::types::{Axis, EndpointPlan, ServerPlan, VariantPlan};
-use super::{endpoint, keys, request_fields, serve, unbuilt};
-use crate::catalog::{METRICS, Task, is_known_field, metric};
+use super::{endpoint, keys, request_fields, serve, verify};
+use crate::catalog::{FaultRule, METRICS, Task, is_known_field, metric};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::scenario::Scenario;
 use crate::scenario::model::{Compare, Order, Restart, Variant};
@@ -45,7 +45,6 @@ pub(super) fn draft(
     repeats: Option<u32>,
     problems: &mut Vec<Problem>,
 ) -> Option<Draft> {
-    unbuilt::check(scenario, problems);
     problems.extend(slurm_plan(scenario).err().unwrap_or_default());
     let name = required(scenario.name.as_deref(), "name", problems);
     let name = name.and_then(|name| safe_name(name, &"name".into(), problems));
@@ -66,7 +65,7 @@ pub(super) fn draft(
     let task = scenario.model.task?;
     let written = written_variants(scenario);
     let names = variant_names(&written, problems);
-    let variants = variants(scenario, &written, &names, task, problems);
+    let variants = variants(scenario, &written, &names, (task, hosting), problems);
     let matrix = Matrix::new(scenario, &rules, &names, problems);
     check_fields(scenario, &variants, problems);
     let points = matrix.points(problems);
@@ -110,6 +109,14 @@ fn check_simulator(scenario: &Scenario, hosting: Hosting, problems: &mut Vec<Pro
     }
     if let Some(noise) = settings.noise.filter(|noise| !(noise.is_finite() && *noise >= 0.0)) {
         problems.push(Problem::value("simulator.noise", format!("`{noise}` is not a number of at least 0")));
+    }
+    let scale = settings.faults.chaos;
+    if let Some(scale) = scale.filter(|scale| !(scale.is_finite() && *scale >= 0.0)) {
+        problems.push(Problem::value("simulator.faults.chaos", format!("`{scale}` is not a number of at least 0")));
+    } else if let Err((kind, text)) = FaultRule::check(&settings.faults.rules()) {
+        // a rate of the mix alone is the mix's doing
+        let key = if settings.faults.given().iter().any(|rule| rule.kind == kind) { kind.name() } else { "chaos" };
+        problems.push(Problem::value(KeyPath::from("simulator.faults").key(key), text));
     }
 }
 
@@ -193,7 +200,7 @@ fn variants(
     scenario: &Scenario,
     written: &[(Variant, KeyPath)],
     names: &[String],
-    task: Task,
+    (task, hosting): (Task, Hosting),
     problems: &mut Vec<Problem>,
 ) -> Vec<VariantPlan> {
     let mut plans = Vec::new();
@@ -202,24 +209,28 @@ fn variants(
         let own = variant.endpoint.as_ref().map(|own| (own, at.key("endpoint")));
         let mut found = Vec::new();
         let endpoint = endpoint::resolve(&scenario.endpoint, own, task, &mut found);
-        // a fault of `[endpoint]` is seen by every variant
+        let mut environment = scenario.environment.clone();
+        environment.extend(variant.environment.clone());
+        let mut plan = VariantPlan {
+            name: name.clone(),
+            label: variant.label.clone().unwrap_or_else(|| name.clone()),
+            config_key: keys::config_key(&layout),
+            parallel: layout.parallel,
+            serve_args: layout.serve_args,
+            serve_lists: layout.serve_lists,
+            gpus: layout.gpus,
+            endpoint,
+            environment,
+            verify: Vec::new(),
+        };
+        plan.verify = verify::of_variant(scenario, hosting, (&plan, at), &variant.verify, &mut found);
+        // a fault of `[endpoint]` or `[server]` is seen by every variant
         for problem in found {
             if !problems.contains(&problem) {
                 problems.push(problem);
             }
         }
-        let mut environment = scenario.environment.clone();
-        environment.extend(variant.environment.clone());
-        plans.push(VariantPlan {
-            name: name.clone(),
-            label: variant.label.clone().unwrap_or_else(|| name.clone()),
-            config_key: keys::config_key(&layout.parallel, &layout.serve_args, layout.gpus),
-            parallel: layout.parallel,
-            serve_args: layout.serve_args,
-            gpus: layout.gpus,
-            endpoint,
-            environment,
-        });
+        plans.push(plan);
     }
     plans
 }

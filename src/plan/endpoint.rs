@@ -59,6 +59,7 @@ pub(super) fn resolve(
         validate: own.validate.or(base.validate).unwrap_or(Validate::Header),
         allow_unknown: own.allow_unknown.or(base.allow_unknown).unwrap_or(false),
         max_reply: own.max_reply.or(base.max_reply).unwrap_or(ByteSize::megabytes(512)),
+        ca_file: own.ca_file.clone().or_else(|| base.ca_file.clone()),
         proxy: proxy.cloned(),
         http2: own.http2.or(base.http2).unwrap_or(false),
     };

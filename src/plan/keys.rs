@@ -6,9 +6,9 @@ use std::io::Write as _;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::serve::Layout;
 use super::types::{EndpointPlan, Plan, Point, TrafficPlan, WarmupPlan};
 use crate::catalog::Task;
-use crate::scenario::model::Parallel;
 use crate::workload::short_hash;
 
 /// What every run of a dataset against an endpoint asks for: model, task, endpoint, the fields of
@@ -49,8 +49,9 @@ pub(super) fn workload_key(base: &str, traffic: &TrafficPlan, point: Point, warm
 }
 
 /// Who answers: the layout, the serve arguments and the GPUs. An argument or switch that is off makes
-/// no flag, and so does not count.
-pub(super) fn config_key(parallel: &Parallel, serve_args: &indexmap::IndexMap<String, Value>, gpus: u32) -> String {
+/// no flag, and so does not count; how a list is written counts where it is not the usual way.
+pub(super) fn config_key(layout: &Layout) -> String {
+    let Layout { parallel, serve_args, serve_lists, gpus } = layout;
     let on = |value: &Value| !matches!(value, Value::Null | Value::Bool(false));
     let parallel: Value = match value(parallel) {
         Value::Object(map) => map.into_iter().filter(|(_, value)| on(value)).collect(),
@@ -58,7 +59,11 @@ pub(super) fn config_key(parallel: &Parallel, serve_args: &indexmap::IndexMap<St
     };
     let serve_args: serde_json::Map<String, Value> =
         serve_args.iter().filter(|(_, value)| on(value)).map(|(key, value)| (key.clone(), value.clone())).collect();
-    short_hash("omni-bench configuration v1", &json!({ "parallel": parallel, "serve_args": serve_args, "gpus": gpus }))
+    let mut who = json!({ "parallel": parallel, "serve_args": serve_args, "gpus": gpus });
+    if let (false, Some(who)) = (serve_lists.is_empty(), who.as_object_mut()) {
+        who.insert("serve_lists".into(), value(serve_lists));
+    }
+    short_hash("omni-bench configuration v1", &who)
 }
 
 /// What is asked and who answers.

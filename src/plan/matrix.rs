@@ -11,7 +11,7 @@ use crate::scenario::Scenario;
 use crate::scenario::model::{AxisPoint, Requests};
 
 /// Most runs of a plan.
-pub(super) const MOST_RUNS: u128 = 100_000;
+pub(super) const MOST_RUNS: u128 = crate::catalog::limits::MOST_RUNS;
 
 /// The axes of a scenario.
 pub(super) struct Matrix<'a> {
@@ -146,7 +146,7 @@ impl<'a> Matrix<'a> {
         let product = dimensions.iter().fold(1_u128, |product, dim| product.saturating_mul(dim.len as u128));
         let all = product.saturating_add(included.sum()).saturating_mul(u128::from(self.rules.repeats));
         if all > MOST_RUNS {
-            let message = format!("the matrix makes {all} runs; a plan has at most {MOST_RUNS}");
+            let message = format!("the matrix makes {all} runs; a plan has at most {MOST_RUNS} (limit `runs`)");
             problems.push(Problem::value("matrix", message).hint("make an axis shorter, or `zip` axes"));
         }
         if problems.len() > before || self.lists.iter().any(|list| list.values.is_empty()) {

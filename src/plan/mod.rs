@@ -10,6 +10,7 @@ mod draft;
 mod endpoint;
 mod ids;
 mod keys;
+mod limits;
 mod matrix;
 mod phases;
 mod request_fields;
@@ -19,10 +20,11 @@ mod slurm;
 mod steps;
 mod traffic;
 mod types;
-mod unbuilt;
+mod verify;
 
 pub use build::{Estimate, Hosting, PlanInput, check, plan};
 pub use compared::ComparePlan;
+pub use limits::{Limits, LineLength, Nesting, open_files};
 pub use phases::{Phases, phases};
 pub use serve::serve_flags;
 pub use slurm::{SlurmPlan, slurm_plan};
@@ -30,3 +32,4 @@ pub use types::{
     Arrivals, Axis, EndpointPlan, PLAN_FORMAT, Plan, Point, PollPlan, ReadyPlan, RunPlan, ServerPlan, SloPlan,
     SloTarget, Step, TimeoutPlan, TrafficPlan, VariantPlan, WarmupPlan,
 };
+pub use verify::{Check, Wanted};

@@ -4,7 +4,7 @@ use super::arrivals::due_times;
 use super::draft::gaps;
 use super::runs::selection;
 use super::types::{Plan, RunPlan, SloPlan, SloTarget};
-use crate::workload::{Data, Extra, Request};
+use crate::workload::{Data, Extra, Request, Requests};
 
 /// The requests of a run, phase by phase.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,7 +14,7 @@ pub struct Phases {
     /// One after the other, after the warm-up; only for an SLO scale.
     pub calibration: Vec<Request>,
     /// What the run measures.
-    pub measured: Vec<Request>,
+    pub measured: Requests,
     /// Seconds from the run's start, sorted, one per measured request; `None` in closed loop.
     pub due_s: Option<Vec<f64>>,
 }

@@ -4,15 +4,18 @@
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use super::types::VariantPlan;
 use crate::catalog::{DEGREES, DegreeSpec};
 use crate::diagnostic::{KeyPath, Problem};
-use crate::scenario::model::{Parallel, Variant};
+use crate::scenario::model::{ListForm, Parallel, Variant};
 
 /// A layout with the serve arguments that make it.
 pub(super) struct Layout {
     /// Degrees, also those that only a serve argument gives.
     pub(super) parallel: Parallel,
     pub(super) serve_args: IndexMap<String, Value>,
+    /// Lists that are not written in the usual way.
+    pub(super) serve_lists: IndexMap<String, ListForm>,
     pub(super) gpus: u32,
 }
 
@@ -22,13 +25,7 @@ pub(super) fn layout(variant: &Variant, at: &KeyPath, problems: &mut Vec<Problem
     let own = &variant.serve_args;
     let mut parallel = variant.parallel.clone();
     let mut serve_args = IndexMap::new();
-    for key in own.keys().filter(|key| key.starts_with('-')) {
-        let path = at.key("serve_args").key(key);
-        problems.push(
-            Problem::key(path, format!("`{key}` is written with dashes"))
-                .hint(format!("write `{}`", key.trim_start_matches('-'))),
-        );
-    }
+    check_names(own, at, problems);
     for spec in DEGREES {
         let written = degree(&parallel, spec.key);
         if written.as_ref().is_some_and(|value| value.as_u64() == Some(0)) {
@@ -59,7 +56,43 @@ pub(super) fn layout(variant: &Variant, at: &KeyPath, problems: &mut Vec<Problem
     }
     serve_args.extend(own.iter().map(|(key, value)| (key.clone(), value.clone())));
     let gpus = gpus(variant, &parallel, at, problems);
-    Layout { parallel, serve_args, gpus }
+    Layout { parallel, serve_args, serve_lists: serve_lists(variant, at, problems), gpus }
+}
+
+/// Flags stand without dashes in front, and once: a server reads `a_b` and `a-b` as the same flag.
+fn check_names(own: &IndexMap<String, Value>, at: &KeyPath, problems: &mut Vec<Problem>) {
+    let mut seen: IndexMap<String, &str> = IndexMap::new();
+    for key in own.keys() {
+        let path = at.key("serve_args").key(key);
+        if key.starts_with('-') {
+            problems.push(
+                Problem::key(path, format!("`{key}` is written with dashes"))
+                    .hint(format!("write `{}`", key.trim_start_matches('-'))),
+            );
+        } else if let Some(other) = seen.insert(key.replace('_', "-"), key) {
+            problems.push(
+                Problem::key(path, format!("`{key}` and `{other}` are the same flag to a server"))
+                    .hint("keep one of them"),
+            );
+        }
+    }
+}
+
+/// The forms of lists that differ from the usual one; each must belong to a list.
+fn serve_lists(variant: &Variant, at: &KeyPath, problems: &mut Vec<Problem>) -> IndexMap<String, ListForm> {
+    let mut lists = IndexMap::new();
+    for (key, form) in &variant.serve_lists {
+        if variant.serve_args.get(key).is_none_or(|value| !value.is_array()) {
+            let path = at.key("serve_lists").key(key);
+            problems.push(
+                Problem::key(path, format!("`{key}` is no list among `serve_args`"))
+                    .hint(format!("write `serve_args.{key} = [ … ]`, or leave this out")),
+            );
+        } else if *form != ListForm::Repeat {
+            lists.insert(key.clone(), *form);
+        }
+    }
+    lists
 }
 
 fn gpus(variant: &Variant, parallel: &Parallel, at: &KeyPath, problems: &mut Vec<Problem>) -> u32 {
@@ -120,24 +153,35 @@ fn set_degree(parallel: &mut Parallel, key: &str, value: &Value) {
     *slot = value.as_u64().and_then(|value| u32::try_from(value).ok()).or(*slot);
 }
 
-/// Serve arguments as command-line words: true is a bare flag, false and null are left out, an object
-/// is compact JSON, a list repeats its flag.
-pub fn serve_flags(serve_args: &IndexMap<String, Value>) -> Vec<String> {
+/// A variant's serve arguments as command-line words, in their order: true is a bare flag, false and
+/// null are left out, a table is compact JSON, text goes as it is, and a list takes the form that
+/// `serve_lists` gives it. An empty list makes no word, except as JSON.
+pub fn serve_flags(variant: &VariantPlan) -> Vec<String> {
     let mut words = Vec::new();
-    for (key, value) in serve_args {
+    for (key, value) in &variant.serve_args {
         let flag = format!("--{}", key.trim_start_matches('-'));
         match value {
             Value::Null | Value::Bool(false) => {}
             Value::Bool(true) => words.push(flag),
             Value::Array(items) => {
-                for item in items {
-                    words.extend([flag.clone(), word(item)]);
-                }
+                let form = variant.serve_lists.get(key).copied().unwrap_or_default();
+                words.extend(list(flag, items, form));
             }
             single => words.extend([flag, word(single)]),
         }
     }
     words
+}
+
+fn list(flag: String, items: &[Value], form: ListForm) -> Vec<String> {
+    let texts = items.iter().map(word);
+    match form {
+        ListForm::Json => vec![flag, Value::from(items).to_string()],
+        ListForm::Repeat => texts.flat_map(|text| [flag.clone(), text]).collect(),
+        ListForm::Comma if !items.is_empty() => vec![flag, texts.collect::<Vec<_>>().join(",")],
+        ListForm::Words if !items.is_empty() => std::iter::once(flag).chain(texts).collect(),
+        ListForm::Comma | ListForm::Words => Vec::new(),
+    }
 }
 
 fn word(value: &Value) -> String {
@@ -146,8 +190,6 @@ fn word(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn made(variant: &str) -> (Layout, Vec<Problem>) {
@@ -156,10 +198,19 @@ mod tests {
         (layout(&variant, &"variants[0]".into(), &mut problems), problems)
     }
 
-    fn flags(variant: &str) -> String {
+    fn words(variant: &str) -> Vec<String> {
         let (layout, problems) = made(variant);
         assert_eq!(problems, []);
-        serve_flags(&layout.serve_args).join(" ")
+        let variant = VariantPlan {
+            serve_args: layout.serve_args,
+            serve_lists: layout.serve_lists,
+            ..crate::plan::verify::tests::variant()
+        };
+        serve_flags(&variant)
+    }
+
+    fn flags(variant: &str) -> String {
+        words(variant).join(" ")
     }
 
     #[test]
@@ -183,36 +234,78 @@ mod tests {
 
     #[test]
     fn every_value_has_its_spelling_on_the_command_line() {
-        let args: IndexMap<String, Value> = serde_json::from_value(json!({
-            "trust-remote-code": true, "no-guardrails": false, "gpu-memory-utilization": 0.9, "init-timeout": 1200,
-            "cache-config": { "a": 1, "b": ["x"] }, "lora": ["one", 2], "task-type": "t2i", "none": null
-        }))
-        .unwrap();
+        let args = r#"
+            trust-remote-code = true
+            no-guardrails = false
+            gpu-memory-utilization = 0.9
+            init-timeout = 1200
+            seed = -1
+            cache-config = { a = 1, b = ["x y"], c = false }
+            lora = ["one", 2]
+            lora_modules = ["a=b", "c d"]
+            task-type = "it's \"t2i\""
+            empty = ""
+            none = []
+        "#;
         assert_eq!(
-            serve_flags(&args),
+            words(&format!("[serve_args]\n{args}")),
             [
                 "--trust-remote-code",
                 "--gpu-memory-utilization",
                 "0.9",
                 "--init-timeout",
                 "1200",
+                "--seed",
+                "-1",
                 "--cache-config",
-                r#"{"a":1,"b":["x"]}"#,
+                r#"{"a":1,"b":["x y"],"c":false}"#,
                 "--lora",
                 "one",
                 "--lora",
                 "2",
+                "--lora_modules",
+                "a=b",
+                "--lora_modules",
+                "c d",
                 "--task-type",
-                "t2i"
+                "it's \"t2i\"",
+                "--empty",
+                "",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_list_is_written_as_the_scenario_says() {
+        let with = |form: &str| {
+            words(&format!("serve_args = {{ x = ['a', 2, 'c d'], y = 1 }}\nserve_lists = {{ x = '{form}' }}"))
+        };
+        assert_eq!(with("repeat"), ["--x", "a", "--x", "2", "--x", "c d", "--y", "1"]);
+        assert_eq!(with("comma"), ["--x", "a,2,c d", "--y", "1"]);
+        assert_eq!(with("words"), ["--x", "a", "2", "c d", "--y", "1"]);
+        assert_eq!(with("json"), ["--x", r#"["a",2,"c d"]"#, "--y", "1"]);
+        for (form, flags) in [("repeat", ""), ("comma", ""), ("words", ""), ("json", "--x []")] {
+            let args = format!("serve_args = {{ x = [] }}\nserve_lists = {{ x = '{form}' }}");
+            assert_eq!(words(&args).join(" "), flags, "{form}");
+        }
+    }
+
+    #[test]
+    fn the_form_of_something_that_is_no_list_is_refused() {
+        let (_, problems) = made("serve_args = { x = 1 }\nserve_lists = { x = 'comma', y = 'comma' }");
+        let told: Vec<String> = problems.iter().map(|p| format!("{}: {}", p.path, p.message)).collect();
+        assert_eq!(
+            told,
+            [
+                "variants[0].serve_lists.x: `x` is no list among `serve_args`",
+                "variants[0].serve_lists.y: `y` is no list among `serve_args`"
             ]
         );
     }
 
     #[test]
     fn a_serve_argument_may_repeat_a_degree_but_not_contradict_it() {
-        let (layout, problems) = made("parallel = { ulysses = 2 }\nserve_args = { usp = 2 }");
-        assert_eq!(problems, []);
-        assert_eq!(serve_flags(&layout.serve_args), ["--usp", "2"]);
+        assert_eq!(flags("parallel = { ulysses = 2 }\nserve_args = { usp = 2 }"), "--usp 2");
         let (_, problems) = made("parallel = { ulysses = 2 }\nserve_args = { usp = 4 }");
         assert_eq!(problems[0].path.to_string(), "variants[0].serve_args.usp");
         assert_eq!(problems[0].message, "`usp = 4` disagrees with `parallel.ulysses = 2`");
@@ -228,6 +321,10 @@ mod tests {
             ("gpus = 0", "a variant uses at least 1 GPU"),
             ("parallel = { cfg = 0 }", "a degree is at least 1"),
             ("serve_args = { --usp = 2 }", "`--usp` is written with dashes"),
+            (
+                "serve_args = { deploy-config = 'a', deploy_config = 'b' }",
+                "`deploy_config` and `deploy-config` are the same flag to a server",
+            ),
             ("parallel = { cfg = 100000, ring = 100000 }", "the degrees multiply to more GPUs than there are"),
         ] {
             let (_, problems) = made(variant);

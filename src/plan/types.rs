@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::compared::ComparePlan;
-use crate::catalog::{Api, SYNC_VIDEO_PATH, Spelling, Task};
-use crate::scenario::model::{Arrival, Order, Parallel, Restart, ServerMode, Validate};
+use super::limits::Limits;
+use super::verify::Check;
+use crate::catalog::{Api, FaultRule, SYNC_VIDEO_PATH, Spelling, Task};
+use crate::scenario::model::{Arrival, ListForm, Order, Parallel, Restart, ServerMode, Validate};
 use crate::units::{ByteSize, Limit, PixelSize, Rate, Span};
 use crate::workload::Dataset;
 
@@ -43,6 +45,9 @@ pub struct Plan {
     pub simulator_profile: Option<String>,
     /// Relative spread of simulated service times.
     pub simulator_noise: f64,
+    /// Faults that the simulator commits, the chaos mix resolved; empty when another server answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub simulator_faults: Vec<FaultRule>,
     /// Declared facts.
     pub environment: IndexMap<String, Value>,
     /// How servers are started; `None` when they are already running or simulated.
@@ -71,6 +76,9 @@ pub struct Plan {
     pub compare: Option<ComparePlan>,
     /// File name of the dashboard page (not its folder), when the scenario has one.
     pub page: Option<String>,
+    /// What is read, followed and held at most; absent in plans of older versions, and not in the hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
 }
 
 impl Plan {
@@ -120,6 +128,9 @@ pub struct VariantPlan {
     pub parallel: Parallel,
     /// Serve arguments: those derived from `parallel` first, then the file's own, in its order.
     pub serve_args: IndexMap<String, Value>,
+    /// How lists among them are written, by flag; those that are not here repeat their flag.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub serve_lists: IndexMap<String, ListForm>,
     /// GPUs it uses.
     pub gpus: u32,
     /// Hash of who answers (layout, serve arguments, GPUs), 16 hex digits.
@@ -128,6 +139,9 @@ pub struct VariantPlan {
     pub endpoint: EndpointPlan,
     /// Declared facts: the scenario's, overridden by the variant's.
     pub environment: IndexMap<String, Value>,
+    /// What its server must show before it is measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verify: Vec<Check>,
 }
 
 /// Where requests go, resolved.
@@ -166,6 +180,9 @@ pub struct EndpointPlan {
     pub allow_unknown: bool,
     /// Largest reply.
     pub max_reply: ByteSize,
+    /// PEM file of the authorities that are trusted; `None` for the system's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_file: Option<String>,
     /// Proxy.
     pub proxy: Option<String>,
     /// HTTP/2 with prior knowledge.

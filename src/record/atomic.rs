@@ -79,6 +79,16 @@ fn fill(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Makes a folder and those above it that are not there yet, each of them durable.
+pub(super) fn make_folders(path: &Path) -> io::Result<()> {
+    let missing = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).count();
+    fs_err::create_dir_all(path)?;
+    for folder in path.ancestors().skip(1).take(missing) {
+        sync_folder(folder);
+    }
+    Ok(())
+}
+
 /// Makes a rename durable where the system can; it has happened already, so a refusal changes nothing.
 pub(super) fn sync_folder(folder: &Path) {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

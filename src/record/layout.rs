@@ -40,6 +40,16 @@ impl ResultsDir {
         self.0.join("servers").join(format!("{}-{number}", SafeName::lossy(variant)))
     }
 
+    /// `environment.json` of the server in the folder that a manifest names.
+    pub fn environment(&self, folder: &str) -> PathBuf {
+        self.0.join("servers").join(SafeName::lossy(folder).as_str()).join("environment.json")
+    }
+
+    /// `telemetry.jsonl` of the server in the folder that a manifest names.
+    pub fn telemetry(&self, folder: &str) -> PathBuf {
+        self.0.join("servers").join(SafeName::lossy(folder).as_str()).join("telemetry.jsonl")
+    }
+
     /// `results.json`.
     pub fn results_json(&self) -> PathBuf {
         self.0.join("results.json")
@@ -74,6 +84,11 @@ impl RunDir {
     /// `run.json`.
     pub fn manifest(&self) -> PathBuf {
         self.0.join("run.json")
+    }
+
+    /// `heartbeat`, which whoever works on the run rewrites, and which is gone when they are done.
+    pub fn heartbeat(&self) -> PathBuf {
+        self.0.join("heartbeat")
     }
 
     /// `request.json`, the first measured request as it goes over the wire.

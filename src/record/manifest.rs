@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ClientProbe, SlurmFacts};
+use super::{ClientProbe, GpuLoad, SlurmFacts};
 
 /// Version of `run.json` and `records.jsonl`.
 pub const MANIFEST_FORMAT: u32 = 1;
@@ -44,6 +44,9 @@ pub struct ServerFacts {
     pub models: Option<Vec<String>>,
     /// `/version` as answered.
     pub version: Option<serde_json::Value>,
+    /// What the GPUs did before omni-bench started it; null when it did not, or could not ask them.
+    #[serde(default)]
+    pub background: Option<Vec<GpuLoad>>,
     /// The Slurm job it was measured in; null outside of one.
     #[serde(default)]
     pub slurm: Option<SlurmFacts>,

@@ -48,7 +48,7 @@ impl RequestError {
 }
 
 /// What was asked for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Asked {
     /// Width in pixels.
     pub width: Option<u32>,

@@ -4,14 +4,17 @@ use super::number::fixed;
 use super::official::{dataset_label, degree, degree_header, degrees, further_degrees};
 use super::table::{Cell, Value};
 use super::text::{counted, distinct};
-use crate::catalog::DEGREES;
+use crate::catalog::{DEGREES, WarningKind};
 use crate::plan::{Axis, Plan, RunPlan};
 use crate::record::Spread;
 use crate::summarize::{ClientFigures, Results};
 
 /// `simulated (20× speed), not a measurement`; `None` for a measurement.
 pub(crate) fn simulated(results: &Results) -> Option<String> {
-    results.simulated.then(|| format!("simulated ({}× speed), not a measurement", results.speed))
+    let mut warnings = results.runs.iter().flat_map(|run| &run.warnings);
+    let faults =
+        if warnings.any(|warning| warning.kind == WarningKind::FaultsInjected) { ", faults injected" } else { "" };
+    results.simulated.then(|| format!("simulated ({}× speed{faults}), not a measurement", results.speed))
 }
 
 /// What the client itself costs, a sentence per client that carried runs out.

@@ -90,9 +90,17 @@ pub(crate) fn link(path: &str) -> String {
     utf8_percent_encode(path, UNSAFE).to_string()
 }
 
-/// Text for a terminal: what would move its cursor or change its colours is shown as unreadable.
+/// Text for a terminal: what would move its cursor, change its colours or turn the direction of reading
+/// is shown as unreadable.
 pub(crate) fn terminal(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c }).collect()
+    let harms = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || turns(c);
+    text.chars().map(|c| if harms(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Whether a character overrides the direction of the text around it, so that a line reads otherwise
+/// than it is.
+const fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Text for a CSV cell: what a spreadsheet would carry out as a formula gets an apostrophe before it,
@@ -168,6 +176,7 @@ mod tests {
         assert_eq!(cell("_x_ [1, 2] [a](b)"), "\\_x\\_ \\[1, 2\\] \\[a\\](b)");
         assert_eq!(prose("`<x>` and <b> and ` <i>"), "`<x>` and &lt;b> and ` &lt;i>");
         assert_eq!(terminal("a\u{1b}[31mb\tc\n"), "a\u{fffd}[31mb\tc\n");
+        assert_eq!(terminal("a\u{202e}b\u{9b}2J"), "a\u{fffd}b\u{fffd}2J");
         assert_eq!(code_span("a|b"), "`a\\|b`");
         assert_eq!(code_span("a``b`"), "``` a``b` ```");
     }

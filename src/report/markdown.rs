@@ -7,6 +7,7 @@ use super::number::superscript;
 use super::query;
 use super::source::Source;
 use super::table::{Align, Cell, Column, Table, Value};
+use super::telemetry::telemetry;
 use super::text::Text;
 use super::work::{stages, work};
 use crate::catalog::TableKind;
@@ -48,6 +49,7 @@ pub(crate) fn figures(plan: &Plan, results: &Results) -> String {
         ("By class of requests", classes(results)),
         ("Work done and what the server tells", work(plan, results)),
         ("Stage times; stages may contain each other", stages(results)),
+        ("Servers and GPUs while the runs went on", telemetry(results)),
     ];
     for (title, table) in tables {
         if !table.rows.is_empty() {

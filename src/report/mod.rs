@@ -22,6 +22,7 @@ mod query;
 mod sections;
 mod source;
 mod table;
+mod telemetry;
 mod terminal;
 mod text;
 mod verdict;
@@ -36,7 +37,7 @@ pub use benchmark_json::{Better, github_action_benchmark};
 pub use comparison::{
     comparison_html, comparison_markdown, comparison_terminal, self_test_html, self_test_markdown, self_test_terminal,
 };
-pub(crate) use escape::prose;
+pub(crate) use escape::{prose, terminal as harmless};
 pub use html::{HtmlError, HtmlInput, html};
 pub use junit::verdict_junit;
 pub use markdown::markdown;

@@ -8,6 +8,7 @@ use super::escape;
 use super::figures::{classes, errors, runs, warnings};
 use super::number::superscript;
 use super::table::{Align, Column, Table};
+use super::telemetry::{has_gpus, telemetry};
 use super::text::Text;
 use crate::catalog::Validity;
 use crate::plan::Plan;
@@ -27,6 +28,11 @@ const EXPENDABLE: &[&str] = &[
     "response_time_s.p50",
     "slo_target_s",
     "video_s_per_s",
+    "telemetry.running.max",
+    "telemetry.waiting.max",
+    "telemetry.gpu_memory_mb.mean",
+    "telemetry.power_w",
+    "telemetry.joules_per_request",
 ];
 
 /// The results for people: a table of runs, one of classes where a run has several, then footnotes,
@@ -49,6 +55,11 @@ pub fn terminal(plan: &Plan, results: &Results, color: bool, width: Option<u16>)
     if !classes.rows.is_empty() {
         text.add(format!("\nlatency by class\n{}", render(&classes, color, width)));
         footnotes(&classes, &mut text);
+    }
+    if has_gpus(results) {
+        let gpus = fit(telemetry(results), width);
+        text.add(format!("\nservers and GPUs while the runs went on\n{}", render(&gpus, color, width)));
+        footnotes(&gpus, &mut text);
     }
     for client in caption::clients(results) {
         text.add(format!("\nclient: {client}\n"));

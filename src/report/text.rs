@@ -16,9 +16,9 @@ impl Text {
     }
 }
 
-/// Text on one line.
+/// Text on one line, without characters that act on a terminal.
 pub(crate) fn inline(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    super::escape::terminal(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// `1 request`, `2 requests`.

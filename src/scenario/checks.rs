@@ -6,7 +6,7 @@ use url::Url;
 
 use super::layer::NAMED_LISTS;
 use super::node::{Data, Node};
-use super::secret::is_environment_name;
+use super::secret::{is_environment_name, is_reference, is_secret, is_secret_option};
 use crate::diagnostic::{KeyPath, Problem, Segment};
 use crate::units::SafeName;
 
@@ -36,7 +36,37 @@ pub(super) fn check(document: &Node) -> Vec<Problem> {
     for (path, node) in document.matching(&["datasets", "*", "sha256"]) {
         problems.extend(node.text().and_then(|text| checksum(path, text)));
     }
+    problems.extend(shown_keys(document));
     problems.extend(not_numbers(document, &KeyPath::root()));
+    problems
+}
+
+/// Keys that would stand in the plan, or in the list of processes for every user of the machine to see.
+fn shown_keys(document: &Node) -> Vec<Problem> {
+    const HINT: &str = "hand it to the server by name, in `[server].env`: `VLLM_API_KEY = \"${VLLM_API_KEY}\"`";
+    let problem = |path: KeyPath, message: &str| Problem::value(path, message).hint(HINT);
+    let mut problems = Vec::new();
+    for (path, node) in document.matching(&["server", "env", "*"]) {
+        if is_secret(&path) && node.text().is_some_and(|value| !is_reference(value)) {
+            problems.push(problem(path, "a key must not stand in a scenario; it would end up in results"));
+        }
+    }
+    for (path, node) in document.matching(&["variants", "*", "serve_args", "*"]) {
+        let is_option = matches!(path.segments().last(), Some(Segment::Key(name)) if is_secret_option(name));
+        if is_option && node.text().is_some() {
+            problems.push(problem(path, "a key must not be an argument of a command; everybody can list those"));
+        }
+    }
+    for (path, node) in document.matching(&["server", "command", "*"]) {
+        let mut words = node.text().unwrap_or_default().split_whitespace();
+        let is_option = |word: &str| {
+            let name = word.split('=').next().unwrap_or_default();
+            name.starts_with("--") && is_secret_option(name)
+        };
+        if words.any(is_option) {
+            problems.push(problem(path, "a key must not be an argument of a command; everybody can list those"));
+        }
+    }
     problems
 }
 

@@ -14,7 +14,7 @@ use crate::diagnostic::{KeyPath, Problem, Segment, SourceText};
 const MOST_FILES: usize = 64;
 
 /// Keys that name files; they are relative to the file that wrote them.
-const PATHS: [&[&str]; 11] = [
+const PATHS: [&[&str]; 13] = [
     &["datasets", "*", "path"],
     &["datasets", "*", "profiles", "*", "image_path"],
     &["datasets", "*", "profiles", "*", "image_paths"],
@@ -22,6 +22,8 @@ const PATHS: [&[&str]; 11] = [
     &["datasets", "*", "profiles", "*", "video_paths"],
     &["datasets", "*", "profiles", "*", "input_reference"],
     &["datasets", "*", "profiles", "*", "input_references"],
+    &["endpoint", "ca_file"],
+    &["variants", "*", "endpoint", "ca_file"],
     &["server", "cwd"],
     &["gate", "baseline"],
     &["dashboard", "page"],
@@ -55,11 +57,13 @@ impl Files {
         files
     }
 
-    /// A TOML text in hand, as if it stood in a file of this name in the working folder.
+    /// A text in hand, as if it stood in a file of this name in the working folder; TOML when the name does
+    /// not say.
     pub(super) fn of_text(name: &str, text: &str) -> Self {
         let mut files = Self::default();
         let source = SourceText { name: name.to_owned(), text: text.to_owned() };
-        let own = files.parse(&source, Path::new(""), Syntax::Toml);
+        let syntax = Syntax::of(Path::new(name)).unwrap_or(Syntax::Toml);
+        let own = files.parse(&source, Path::new(""), syntax);
         files.push(source, own);
         files
     }
@@ -203,7 +207,10 @@ fn read_text(file: &Path) -> Result<String, String> {
     let reader = fs_err::File::open(file).map_err(|error| error.to_string())?;
     reader.take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("`{}`: {error}", file.display()))?;
     if bytes.len() as u64 > most {
-        return Err(format!("`{}` has more than {most} bytes, the most that is read", file.display()));
+        return Err(format!(
+            "`{}` has more than {most} bytes, the most that is read (limit `scenario_bytes`)",
+            file.display()
+        ));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -58,8 +58,8 @@ pub fn load(options: &LoadOptions) -> Result<Loaded, Broken> {
     finish(Files::read(&options.file), &options.env, &options.set)
 }
 
-/// Reads a scenario whose TOML text is in hand, under this name in messages; paths in it stay as they
-/// are, which makes them relative to the working folder.
+/// Reads a scenario whose text is in hand, under this name in messages: YAML if the name ends so, else
+/// TOML. Paths in it stay as they are, which makes them relative to the working folder.
 pub fn load_text(name: &str, text: &str, env: &[(String, String)]) -> Result<Loaded, Broken> {
     finish(Files::of_text(name, text), env, &[])
 }

@@ -36,6 +36,18 @@ pub(super) fn is_environment_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
+/// Whether an option of a command is named like one: `--api-key`, `hf_token`.
+pub(super) fn is_secret_option(name: &str) -> bool {
+    let last = name.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    WORDS.contains(&last.to_ascii_lowercase().as_str())
+}
+
+/// Whether a value is written `${NAME}`, which takes it from the environment.
+pub(super) fn is_reference(value: &str) -> bool {
+    let name = value.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+}
+
 fn named_like_one(key: &str) -> bool {
     key.to_ascii_lowercase().split(|c: char| !c.is_ascii_alphanumeric()).any(|part| WORDS.contains(&part))
 }
@@ -75,7 +87,7 @@ fn find(node: &Node, path: &KeyPath, text: &str, ranges: &mut Vec<Range<usize>>)
         Data::List(list) => list.iter().enumerate().for_each(|(i, child)| find(child, &path.index(i), text, ranges)),
         Data::Text(value) => {
             let Some(range) = node.mark.as_ref().map(|mark| mark.value.clone()) else { return };
-            if is_secret(path) && !is_environment_name(value) {
+            if is_secret(path) && !is_environment_name(value) && !is_reference(value) {
                 ranges.push(range);
             } else if let Some(inner) = text.get(range.clone()).and_then(private_part) {
                 ranges.push(range.start + inner.start..range.start + inner.end);

@@ -22,6 +22,20 @@ impl Group {
     }
 }
 
+/// Whether a process belongs to the group of this id; `None` when that cannot be seen, as of a process of
+/// another container.
+#[cfg(unix)]
+pub(super) fn is_member(group: u32, process: u32) -> Option<bool> {
+    let process = rustix::process::Pid::from_raw(i32::try_from(process).ok()?)?;
+    let of = rustix::process::getpgid(Some(process)).ok()?;
+    Some(i32::try_from(group).is_ok_and(|group| of.as_raw_nonzero().get() == group))
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_member(_: u32, _: u32) -> Option<bool> {
+    None
+}
+
 #[cfg(unix)]
 impl Group {
     /// Asks every member to end.

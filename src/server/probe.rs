@@ -34,6 +34,11 @@ impl Answer {
         self.status >= 200 && self.status < 300
     }
 
+    /// Whether the body may have been longer than what is kept of it.
+    pub(super) const fn is_cut(&self) -> bool {
+        self.body.len() >= LONGEST_REPLY
+    }
+
     /// The body as JSON, when it is.
     pub fn json(&self) -> Option<serde_json::Value> {
         serde_json::from_slice(&self.body).ok()
@@ -42,7 +47,13 @@ impl Answer {
 
 impl Probe {
     /// A client that sends these headers with every request; secret values must be marked sensitive.
-    pub fn new(url: &str, endpoint: &EndpointPlan, headers: HeaderMap) -> Result<Self, String> {
+    /// Servers are trusted by these authorities alone, or by the system's when there are none.
+    pub fn new(
+        url: &str,
+        endpoint: &EndpointPlan,
+        headers: HeaderMap,
+        authorities: Vec<reqwest::Certificate>,
+    ) -> Result<Self, String> {
         let mut builder = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
@@ -53,6 +64,9 @@ impl Probe {
             .user_agent(concat!("omni-bench/", env!("CARGO_PKG_VERSION")));
         if let Some(proxy) = &endpoint.proxy {
             builder = builder.proxy(reqwest::Proxy::all(proxy).map_err(|error| reason(&error))?);
+        }
+        if !authorities.is_empty() {
+            builder = builder.tls_certs_only(authorities);
         }
         if endpoint.http2 {
             builder = builder.http2_prior_knowledge();
@@ -127,7 +141,7 @@ pub(super) mod tests {
     #[test]
     fn a_proxy_that_is_no_url_is_an_error() {
         let broken = EndpointPlan { proxy: Some("::".into()), ..endpoint() };
-        assert!(Probe::new("http://h", &broken, HeaderMap::new()).is_err());
+        assert!(Probe::new("http://h", &broken, HeaderMap::new(), Vec::new()).is_err());
     }
 
     #[tokio::test]
@@ -138,7 +152,7 @@ pub(super) mod tests {
         let router = axum::Router::new().route("/version", axum::routing::get(body));
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(async move { axum::serve(listener, router).await });
-        let probe = Probe::new(&url, &endpoint(), HeaderMap::new()).unwrap();
+        let probe = Probe::new(&url, &endpoint(), HeaderMap::new(), Vec::new()).unwrap();
         assert_eq!(probe.get("/version").await.unwrap().body.len(), LONGEST_REPLY);
         assert_eq!(probe.version().await, None);
         tasks.abort_all();

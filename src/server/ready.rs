@@ -128,7 +128,7 @@ mod tests {
     }
 
     async fn wait(url: &str, timeout: Span, died: Option<&str>) -> (Result<(), NotReady>, Vec<String>) {
-        let probe = Probe::new(url, &endpoint(), HeaderMap::new()).unwrap();
+        let probe = Probe::new(url, &endpoint(), HeaderMap::new(), Vec::new()).unwrap();
         let ready = ReadyPlan { path: "/health".into(), timeout };
         let told = Mutex::new(Vec::new());
         let note = |text: &str| told.lock().unwrap().push(text.to_owned());

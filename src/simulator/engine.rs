@@ -2,7 +2,7 @@
 //! where the runtime's is to a millisecond, which at a high speed would be a good part of a request.
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -64,10 +64,21 @@ impl Drop for Wait<'_> {
     }
 }
 
+/// Requests being served and requests waiting in one number, so that nobody sees a request that moves
+/// from the queue to a slot in both.
 #[derive(Debug, Default)]
-struct Load {
-    running: AtomicUsize,
-    waiting: AtomicUsize,
+struct Load(AtomicU64);
+
+impl Load {
+    fn set(&self, (running, waiting): (usize, usize)) {
+        let half = |count: usize| u64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        self.0.store((half(running) << 32) | half(waiting), Ordering::Relaxed);
+    }
+
+    fn get(&self) -> (u64, u64) {
+        let both = self.0.load(Ordering::Relaxed);
+        (both >> 32, both & u64::from(u32::MAX))
+    }
 }
 
 /// A handle to the scheduler's thread.
@@ -109,8 +120,8 @@ impl Engine {
     }
 
     /// Requests being served, and requests waiting.
-    pub(crate) fn load(&self) -> (usize, usize) {
-        (self.load.running.load(Ordering::Relaxed), self.load.waiting.load(Ordering::Relaxed))
+    pub(crate) fn load(&self) -> (u64, u64) {
+        self.load.get()
     }
 
     /// Ends the thread; requests in it are dropped.
@@ -143,13 +154,13 @@ fn serve(inbox: &mpsc::Receiver<Message>, mut scheduler: Scheduler<oneshot::Send
             }
         }
         scheduler.forget(oneshot::Sender::is_closed);
-        for (ticket, times) in scheduler.advance(clock.now_s()) {
+        let finished = scheduler.advance(clock.now_s());
+        // before anyone hears of it: who has a reply is no longer being served
+        load.set(scheduler.load());
+        for (ticket, times) in finished {
             if ticket.send(times).is_err() {
                 // the client went away while it was served; the time is spent all the same
             }
         }
-        let (running, waiting) = scheduler.load();
-        load.running.store(running, Ordering::Relaxed);
-        load.waiting.store(waiting, Ordering::Relaxed);
     }
 }

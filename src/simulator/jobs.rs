@@ -155,6 +155,14 @@ impl Jobs {
         Ok(())
     }
 
+    /// Forgets all jobs and ends their tasks, as a restart does.
+    pub(crate) fn forget(&self) {
+        let all = self.with(std::mem::take);
+        for task in all.into_values().filter_map(|entry| entry.task) {
+            task.abort();
+        }
+    }
+
     /// A page of jobs after the named one, and whether more follow. An unknown name gives an empty page.
     pub(crate) fn page(&self, after: Option<&str>, limit: usize, newest_first: bool) -> (Vec<Job>, bool) {
         self.with(|entries| {

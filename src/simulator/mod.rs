@@ -15,6 +15,7 @@ mod form;
 mod images;
 mod jobs;
 mod medium;
+mod null;
 mod profiles;
 mod random;
 mod reference;

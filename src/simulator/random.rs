@@ -32,7 +32,7 @@ pub(crate) fn slowness(noise: f64, seed: u64, index: u64) -> f64 {
 }
 
 /// A number in (0, 1).
-fn unit(bits: u64) -> f64 {
+pub(crate) fn unit(bits: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit a double")]
     let value = (bits >> 11) as f64;
     (value + 0.5) / 9_007_199_254_740_992.0

@@ -2,7 +2,7 @@
 
 use super::cost::Profile;
 use super::profiles;
-use crate::catalog::Task;
+use crate::catalog::{FaultRule, Task};
 
 /// Parallel degrees of the simulated server; 1 is off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub struct Settings {
     pub seed: u64,
     /// Answer at once, without a cost model.
     pub null: bool,
+    /// Faults to commit.
+    pub faults: Vec<FaultRule>,
 }
 
 impl Default for Settings {
@@ -90,6 +92,7 @@ impl Default for Settings {
             noise: 0.0,
             seed: 42,
             null: false,
+            faults: Vec::new(),
         }
     }
 }
@@ -108,7 +111,7 @@ impl Settings {
     /// Says what makes the settings unusable.
     ///
     /// # Errors
-    /// A speed or spread outside its range, a degree or slot count of 0, an unknown profile.
+    /// A speed or spread outside its range, a degree or slot count of 0, impossible faults, an unknown profile.
     pub fn check(&self) -> Result<(), String> {
         if !(self.speed.is_finite() && self.speed > 0.0) {
             return Err(format!("speed must be a number above 0, not `{}`", self.speed));
@@ -122,6 +125,7 @@ impl Settings {
         if self.max_num_seqs == 0 {
             return Err("`max-num-seqs` must be at least 1".into());
         }
+        FaultRule::check(&self.faults).map_err(|(kind, text)| format!("fault `{kind}`: {text}"))?;
         self.cost_profile().map(|_| ())
     }
 }

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use super::cost::{Profile, Shape};
 use super::engine::{Clock, Engine};
+use super::faults::Faults;
 use super::fields::Fields;
 use super::jobs::Jobs;
 use super::medium::Medium;
@@ -29,6 +30,7 @@ pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) profile: &'static Profile,
     pub(crate) jobs: Jobs,
+    pub(crate) faults: Faults,
     pub(crate) started_at: i64,
     engine: Engine,
     ahead: Semaphore,
@@ -44,7 +46,24 @@ pub(crate) struct Tally {
     pub(crate) succeeded: AtomicU64,
     pub(crate) failed: AtomicU64,
     pub(crate) latency_us: AtomicU64,
+    pub(crate) encoding_us: AtomicU64,
     pub(crate) denoising_us: AtomicU64,
+    pub(crate) step_us: AtomicU64,
+    pub(crate) decoding_us: AtomicU64,
+}
+
+impl Tally {
+    fn success(&self, times: &Times, steps: u32) {
+        let add = |counter: &AtomicU64, from_s: f64, to_s: f64, parts: f64| {
+            counter.fetch_add(micros((to_s - from_s) / parts), Ordering::Relaxed);
+        };
+        add(&self.latency_us, times.arrival_s, times.finished_s, 1.0);
+        add(&self.encoding_us, times.started_s, times.encoded_s, 1.0);
+        add(&self.denoising_us, times.encoded_s, times.denoised_s, 1.0);
+        add(&self.step_us, times.encoded_s, times.denoised_s, f64::from(steps.max(1)));
+        add(&self.decoding_us, times.denoised_s, times.finished_s, 1.0);
+        self.succeeded.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// Something made: the media, and what the server says about making them.
@@ -89,8 +108,10 @@ impl App {
             slots: if settings.step_execution { settings.max_num_seqs } else { 1 },
             member_share: profile.member_share,
         };
+        let clock = Clock::new(settings.speed);
         Ok(Self {
-            engine: Engine::start(policy, Clock::new(settings.speed))?,
+            engine: Engine::start(policy, clock)?,
+            faults: Faults::new(&settings.faults, settings.seed, clock),
             profile,
             jobs: Jobs::new(settings.seed),
             started_at: jiff::Timestamp::now().as_second(),
@@ -122,7 +143,7 @@ impl App {
         self.engine.clock()
     }
 
-    pub(crate) fn load(&self) -> (usize, usize) {
+    pub(crate) fn load(&self) -> (u64, u64) {
         self.engine.load()
     }
 
@@ -160,12 +181,7 @@ impl App {
         let made = self.made(arrival_s, shape, medium, seed).await;
         let tally = &self.tally;
         match &made {
-            Ok(made) => {
-                tally.succeeded.fetch_add(1, Ordering::Relaxed);
-                tally.latency_us.fetch_add(micros(made.times.finished_s - arrival_s), Ordering::Relaxed);
-                let denoising = micros(made.times.denoised_s - made.times.encoded_s);
-                tally.denoising_us.fetch_add(denoising, Ordering::Relaxed);
-            }
+            Ok(made) => tally.success(&made.times, shape.steps),
             Err(_) => drop(tally.failed.fetch_add(1, Ordering::Relaxed)),
         }
         made

@@ -18,7 +18,11 @@ pub(crate) async fn health() -> Response {
 
 pub(crate) async fn version(State(app): State<Arc<App>>) -> Response {
     let version = concat!(env!("CARGO_PKG_VERSION"), "+simulator");
-    json_reply(StatusCode::OK, &json!({"version": version, "simulated": true, "speed": app.settings.speed}))
+    let mut body = json!({"version": version, "simulated": true, "speed": app.settings.speed});
+    if let (Some(faults), Some(fields)) = (app.faults.told(), body.as_object_mut()) {
+        fields.insert("faults".into(), faults);
+    }
+    json_reply(StatusCode::OK, &body)
 }
 
 pub(crate) async fn models(State(app): State<Arc<App>>) -> Response {
@@ -30,28 +34,36 @@ pub(crate) async fn models(State(app): State<Arc<App>>) -> Response {
     json_reply(StatusCode::OK, &json!({"object": "list", "data": [model]}))
 }
 
-/// Prometheus text; times are modelled seconds.
+/// Prometheus text with the families of vLLM-Omni; times are modelled seconds. The gauges are the
+/// scheduler's: a request is in them from when the engine has it until it is made.
 pub(crate) async fn metrics(State(app): State<Arc<App>>) -> Response {
     let (running, waiting) = app.load();
     let tally = app.tally();
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let (succeeded, failed) = (count(&tally.succeeded), count(&tally.failed));
+    let model = app.settings.model.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let mut lines = Vec::new();
     let mut family = |name: &str, kind: &str, help: &str, samples: &[(&str, f64)]| {
-        let model = app.settings.model.replace('\\', "\\\\").replace('"', "\\\"");
         lines.push(format!("# HELP vllm_omni:{name} {help}\n# TYPE vllm_omni:{name} {kind}\n"));
         for (suffix, value) in samples {
             lines.push(format!("vllm_omni:{name}{suffix}{{model_name=\"{model}\"}} {value}\n"));
         }
     };
-    family("num_requests_running", "gauge", "Requests being served.", &[("", wide(running as u64))]);
-    family("num_requests_waiting", "gauge", "Requests waiting.", &[("", wide(waiting as u64))]);
+    family("num_requests_running", "gauge", "Requests being served.", &[("", wide(running))]);
+    family("num_requests_waiting", "gauge", "Requests waiting.", &[("", wide(waiting))]);
     family("requests_success_total", "counter", "Requests that succeeded.", &[("", wide(succeeded))]);
     family("requests_failed_total", "counter", "Requests that failed.", &[("", wide(failed))]);
-    let latency = [("_sum", wide(count(&tally.latency_us)) / 1e6), ("_count", wide(succeeded))];
-    family("e2e_request_latency_s", "summary", "Seconds from arrival to the end.", &latency);
-    let denoising = [("_sum", wide(count(&tally.denoising_us)) / 1e6), ("_count", wide(succeeded))];
-    family("diffusion_exec_s", "summary", "Seconds of denoising.", &denoising);
+    let times = [
+        ("e2e_request_latency_s", "Seconds from arrival to the end.", &tally.latency_us),
+        ("diffusion_preprocess_s", "Seconds of encoding the prompt.", &tally.encoding_us),
+        ("diffusion_exec_s", "Seconds of denoising.", &tally.denoising_us),
+        ("diffusion_exec_per_step_s", "Seconds of a denoising step, by request.", &tally.step_us),
+        ("diffusion_postprocess_s", "Seconds of decoding.", &tally.decoding_us),
+    ];
+    for (name, help, sum_us) in times {
+        let samples = [("_sum", wide(count(sum_us)) / 1e6), ("_count", wide(succeeded))];
+        family(name, "summary", help, &samples);
+    }
     bytes_reply("text/plain; version=0.0.4; charset=utf-8", Bytes::from(lines.concat()))
 }
 

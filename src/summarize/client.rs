@@ -2,9 +2,10 @@
 //! against what the run asked of it. All of it on the wall clock, where the client lives; a simulated
 //! run's times are divided by its speed first.
 
+use super::row::Row;
 use super::sample::real;
 use super::types::{ClientFigures, Summary};
-use crate::record::{ClientProbe, Record};
+use crate::record::ClientProbe;
 
 /// Exchanges per second of a run, as a share of the client's highest rate, above which the client
 /// may limit it: at half of its capacity a queue's mean wait is already as long as its service.
@@ -17,7 +18,7 @@ const LATENCY_SHARE: f64 = 0.05;
 const TAIL_SHARE: f64 = 0.2;
 
 /// The client's figures beside a run whose latencies and duration are filled in.
-pub(crate) fn figures(probe: &ClientProbe, summary: &Summary, records: &[Record]) -> ClientFigures {
+pub(crate) fn figures(probe: &ClientProbe, summary: &Summary, records: &[Row]) -> ClientFigures {
     let wall = |modelled_s: Option<f64>| modelled_s.map(|s| s / summary.speed).filter(|s| *s > 0.0);
     let share = |added_ms: f64, modelled_s| Some(added_ms / (wall(modelled_s)? * 1e3));
     let rate = wall(summary.duration_s).map(|duration| exchanges(records) / duration);
@@ -34,12 +35,12 @@ pub(crate) fn figures(probe: &ClientProbe, summary: &Summary, records: &[Record]
 
 /// HTTP exchanges that the records tell of: one per request, and for a job its polls, the fetch of
 /// its content and its deletion.
-fn exchanges(records: &[Record]) -> f64 {
-    let of = |record: &Record| {
-        let job = usize::from(record.content_done_us.is_some()) + usize::from(record.job_id.is_some());
-        1 + record.polls.len() + job
+fn exchanges(records: &[Row]) -> f64 {
+    let of = |record: &Row| {
+        let job = usize::from(record.content_done_us().is_some()) + usize::from(record.is_job());
+        1 + record.polls().len() + job
     };
-    real(records.iter().filter(|record| record.sent_us.is_some()).map(of).sum())
+    real(records.iter().filter(|record| record.sent_us().is_some()).map(of).sum())
 }
 
 /// Why the client could have been the bottleneck, with figures; nothing when it could not.

@@ -1,10 +1,10 @@
 //! How many requests were in flight, by a sweep over their intervals.
 
-use crate::record::Record;
+use super::row::Row;
 
 /// (sent, done) in microseconds of every request that was sent.
-pub(crate) fn intervals(records: &[Record]) -> Vec<(u64, u64)> {
-    records.iter().filter_map(|record| Some((record.sent_us?, record.done_us))).collect()
+pub(crate) fn intervals(records: &[Row]) -> Vec<(u64, u64)> {
+    records.iter().filter_map(|record| Some((record.sent_us()?, record.done_us))).collect()
 }
 
 /// Changes of the number in flight, in order of time; at equal times ends come before starts, so a

@@ -3,7 +3,7 @@
 //! | a run is | when |
 //! |---|---|
 //! | invalid | nothing succeeded, it was stopped or failed, or more requests failed or were censored than allowed |
-//! | suspect | requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
+//! | suspect | the simulator committed faults on purpose, lines of its journals cannot be read, requests were censored (within the allowance), media are broken, most outputs are copies, or without a cap to explain it requests left late or the server fell behind the offered rate, something else was at work on the GPUs, in closed loop the client was slow to use a slot, or the client by itself costs or can carry so much that it may have been the bottleneck |
 //! | valid | otherwise; every other warning only informs |
 //!
 //! | warning | when |
@@ -20,17 +20,23 @@
 //! | unmatched warm-up | the plan says so: other shapes, another concurrency, or too few to fill it |
 //! | duplicate outputs | two requests returned the same bytes; suspect when more than 50 % of successes did |
 //! | flagged | a success carries a remark that no other warning or figure tells |
+//! | unreadable records | a line of a journal is torn, or not as it was written |
+//! | background load | before omni-bench started the server, a GPU was busy for 5 % of the time or processes held 1024 MiB of it; only its own GPUs count where those are known |
 //! | across nodes | a variant it is compared with has another GPU count and so another Slurm job |
+//! | faults injected | the server said that it is a simulator that commits faults on purpose |
 
 use indexmap::IndexMap;
 
 use super::client;
 use super::concurrency;
+use super::lateness;
+use super::row::Row;
 use super::sample::{Sample, real, seconds};
+use super::telemetry::GpuBasis;
 use super::types::{Summary, Warning};
 use crate::catalog::{Flag, Validity, WarningKind};
 use crate::plan::{Plan, RunPlan};
-use crate::record::{Record, RunManifest, RunState, Status};
+use crate::record::{GpuLoad, RunManifest, RunState, Status};
 
 /// Requests per slot below which start and drain of the run weigh more than its steady state.
 const PER_SLOT: u64 = 4;
@@ -49,15 +55,22 @@ const OFFERED_FROM: usize = 10;
 const QUEUED_FROM: usize = 5;
 /// Gap between polls, as a share of the median job time, above which latencies are blurred by it.
 const POLL_SHARE: f64 = 0.1;
+/// Most faults that a warning names.
+const NAMED: usize = 5;
 /// Share of successes with another request's bytes above which a cache is taken to have answered.
 const COPIES: f64 = 0.5;
+
+/// Share of time with a kernel running from which a GPU is not idle; a desktop stays below.
+const BUSY: f64 = 0.05;
+/// Memory in MiB from which processes on a GPU are more than a desktop's.
+const HELD_MB: f64 = 1024.0;
 
 /// What the warnings are made from.
 pub(crate) struct Evidence<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) run: &'a RunPlan,
     pub(crate) manifest: &'a RunManifest,
-    pub(crate) records: &'a [Record],
+    pub(crate) records: &'a [Row],
     /// The rest of the summary, filled in.
     pub(crate) summary: &'a Summary,
 }
@@ -79,10 +92,27 @@ impl Doubts {
 pub(crate) fn doubts(evidence: &Evidence<'_>) -> (Validity, Vec<Warning>) {
     let mut doubts = Doubts { validity: Validity::Valid, warnings: Vec::new() };
     outcomes(evidence, &mut doubts);
+    injected(evidence, &mut doubts);
     load(evidence, &mut doubts);
+    background(evidence, &mut doubts);
     replies(evidence, &mut doubts);
     elsewhere(evidence, &mut doubts);
     (doubts.validity, doubts.warnings)
+}
+
+/// Adds the doubt that lines of a run's journals could not be read, once.
+pub fn doubt_unreadable(summary: &mut Summary, lines: usize) {
+    let kind = WarningKind::UnreadableRecords;
+    if lines == 0 || summary.warnings.iter().any(|warning| warning.kind == kind) {
+        return;
+    }
+    summary.validity = summary.validity.max(Validity::Suspect);
+    let (lines, are) = if lines == 1 { ("1 line".into(), "is") } else { (format!("{lines} lines"), "are") };
+    let text = format!(
+        "{lines} of the run's journals {are} torn or corrupt and left out; a measured request without a readable \
+         record counts as cancelled"
+    );
+    summary.warnings.insert(0, Warning { kind, text });
 }
 
 /// Compared variants that a cluster could not measure in one allocation.
@@ -125,6 +155,20 @@ fn outcomes(e: &Evidence<'_>, doubts: &mut Doubts) {
     }
 }
 
+/// Figures that were disturbed on purpose.
+fn injected(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let faults = e.manifest.server.version.as_ref().and_then(|version| version.get("faults")?.as_object());
+    let Some(faults) = faults.filter(|faults| e.manifest.simulated && !faults.is_empty()) else { return };
+    let first: Vec<&str> = faults.keys().map(String::as_str).take(NAMED).collect();
+    let more = match faults.len() - first.len() {
+        0 => String::new(),
+        further => format!(" and {further} more"),
+    };
+    let first = first.join(", ");
+    let text = format!("the simulator committed faults on purpose ({first}{more}): no figure is a measurement");
+    doubts.add(Validity::Suspect, WarningKind::FaultsInjected, text);
+}
+
 /// Whether the load was the one that was asked for.
 fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
     let cap = e.run.traffic.max_concurrency;
@@ -152,7 +196,7 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
     if let (Some(late_ms), Some(median_s)) = (e.summary.lateness_ms.map(|tail| tail.p99), e.summary.latency_s.p50)
         && late_ms > (LATE_MS * e.summary.speed).max(LATE_SHARE * median_s * 1e3)
     {
-        late(late_ms, median_s, open_loop, capped, doubts);
+        late(e.summary, (late_ms, median_s), open_loop, capped, doubts);
     }
     client_bound(e.summary, open_loop, doubts);
     if open_loop {
@@ -168,6 +212,29 @@ fn load(e: &Evidence<'_>, doubts: &mut Doubts) {
     }
 }
 
+/// What the GPUs did before the server was there is no part of the figures, and may have gone on.
+fn background(e: &Evidence<'_>, doubts: &mut Doubts) {
+    let telemetry = e.summary.telemetry.as_ref().filter(|told| told.gpu_basis == Some(GpuBasis::ServerProcesses));
+    let elsewhere =
+        |index: u32| telemetry.is_some_and(|told| told.gpus.iter().any(|gpu| gpu.index == index && !gpu.counted));
+    let busy = |gpu: &&GpuLoad| {
+        gpu.utilization.is_some_and(|share| share >= BUSY) || gpu.held_mb.is_some_and(|held| held >= HELD_MB)
+    };
+    let loads = e.manifest.server.background.iter().flatten().filter(|gpu| !elsewhere(gpu.index)).filter(busy);
+    let told = loads.map(|gpu| {
+        let parts = [
+            gpu.utilization.map(|share| format!("busy {:.0} % of the time", share * 100.0)),
+            gpu.held_mb.map(|held| format!("with {held:.0} MiB held by processes")),
+        ];
+        format!("GPU {} was {}", gpu.index, parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    });
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        let text = format!("before the server was started, {}", told.join("; "));
+        doubts.add(Validity::Suspect, WarningKind::BackgroundLoad, text);
+    }
+}
+
 /// Holds what the client costs by itself against the run.
 fn client_bound(summary: &Summary, open_loop: bool, doubts: &mut Doubts) {
     let Some(client) = &summary.client else { return };
@@ -178,7 +245,7 @@ fn client_bound(summary: &Summary, open_loop: bool, doubts: &mut Doubts) {
     }
 }
 
-fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubts: &mut Doubts) {
+fn late(summary: &Summary, (late_ms, median_s): (f64, f64), open_loop: bool, capped: Option<u32>, doubts: &mut Doubts) {
     let wait_s = late_ms / 1e3;
     match (open_loop, capped) {
         (true, Some(cap)) => doubts.add(
@@ -192,7 +259,8 @@ fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubt
             Validity::Suspect,
             WarningKind::Late,
             format!(
-                "requests were sent {wait_s:.3} s late (P99) at a median latency of {median_s:.3} s, without a cap"
+                "requests were sent {wait_s:.3} s late (P99) at a median latency of {median_s:.3} s, without a cap: {}",
+                lateness::told(&summary.lateness_buckets)
             ),
         ),
         (false, _) => doubts.add(
@@ -206,13 +274,13 @@ fn late(late_ms: f64, median_s: f64, open_loop: bool, capped: Option<u32>, doubt
 /// Compares the rates of the middle 80 % of arrivals and of ends, so that neither the last requests'
 /// own time nor a long straggler counts as falling behind. A burst above the rate that was asked for
 /// does not make that rate impossible under a cap.
-fn below_offered(records: &[Record], asked: Option<f64>, capped: Option<u32>, doubts: &mut Doubts) {
-    let sent: Vec<&Record> = records.iter().filter(|record| record.sent_us.is_some()).collect();
+fn below_offered(records: &[Row], asked: Option<f64>, capped: Option<u32>, doubts: &mut Doubts) {
+    let sent: Vec<&Row> = records.iter().filter(|record| record.sent_us().is_some()).collect();
     let grew = capped.is_some_and(|cap| queue_only_grew(&sent, cap));
     if sent.len() < if grew { QUEUED_FROM } else { OFFERED_FROM } {
         return;
     }
-    let rate = |time: fn(&Record) -> u64| {
+    let rate = |time: fn(&Row) -> u64| {
         let times = Sample::of_finite(sent.iter().map(|record| seconds(time(record))))?;
         let margin = times.n() / 10;
         let (first, last) = (margin, times.n() - 1 - margin);
@@ -241,9 +309,11 @@ fn below_offered(records: &[Record], asked: Option<f64>, capped: Option<u32>, do
 }
 
 /// Whether each request that met a full server waited longer for its slot than the one before it.
-fn queue_only_grew(sent: &[&Record], cap: u32) -> bool {
-    let mut arrivals: Vec<(u64, u64)> =
-        sent.iter().filter_map(|record| Some((record.due_us, record.sent_us?.saturating_sub(record.due_us)))).collect();
+fn queue_only_grew(sent: &[&Row], cap: u32) -> bool {
+    let mut arrivals: Vec<(u64, u64)> = sent
+        .iter()
+        .filter_map(|record| Some((record.due_us, record.sent_us()?.saturating_sub(record.due_us))))
+        .collect();
     arrivals.sort_unstable();
     let free = usize::try_from(cap).unwrap_or(usize::MAX);
     let queued = arrivals.get(free..).unwrap_or_default();
@@ -255,8 +325,8 @@ fn replies(e: &Evidence<'_>, doubts: &mut Doubts) {
     coarse_polls(e.records, doubts);
     copies(e.records, doubts);
     let mut flags: IndexMap<Flag, u64> = IndexMap::new();
-    for flag in e.records.iter().filter(|record| record.status == Status::Ok).flat_map(|record| &record.flags) {
-        *flags.entry(*flag).or_default() += 1;
+    for flag in e.records.iter().filter(|record| record.status == Status::Ok).flat_map(Row::flags) {
+        *flags.entry(flag).or_default() += 1;
     }
     // the basis of an RTF stands beside it, and copies are counted above
     flags.retain(|flag, _| !matches!(flag, Flag::RtfFromInferenceTime | Flag::RtfFromLatency | Flag::Duplicate));
@@ -270,15 +340,15 @@ fn replies(e: &Evidence<'_>, doubts: &mut Doubts) {
     }
 }
 
-fn coarse_polls(records: &[Record], doubts: &mut Doubts) {
-    let jobs = records.iter().filter_map(|record| Some((record, record.created_us?, record.first_terminal_us?)));
+fn coarse_polls(records: &[Row], doubts: &mut Doubts) {
+    let jobs = records.iter().filter_map(|record| Some((record, record.created_us()?, record.first_terminal_us()?)));
     let (mut times, mut widest) = (Vec::new(), 0);
     for (record, created, terminal) in jobs {
         times.push(seconds(terminal.saturating_sub(created)));
         let mut before = created;
-        for poll in record.polls.iter().filter(|poll| poll.sent_us <= terminal) {
-            widest = widest.max(poll.sent_us.saturating_sub(before));
-            before = poll.sent_us;
+        for sent_us in record.polls().iter().filter(|sent_us| **sent_us <= terminal) {
+            widest = widest.max(sent_us.saturating_sub(before));
+            before = *sent_us;
         }
     }
     let Some(times) = Sample::of_finite(times) else { return };
@@ -292,26 +362,22 @@ fn coarse_polls(records: &[Record], doubts: &mut Doubts) {
     }
 }
 
-fn copies(records: &[Record], doubts: &mut Doubts) {
-    let successes: Vec<&Record> = records.iter().filter(|record| record.status == Status::Ok).collect();
-    let mut owners: IndexMap<&str, Vec<usize>> = IndexMap::new();
-    for record in &successes {
-        for output in &record.outputs {
-            let requests = owners.entry(&output.blake3).or_default();
-            if !requests.contains(&record.index) {
-                requests.push(record.index);
-            }
-        }
-    }
-    let mut copied: Vec<usize> = owners.into_values().filter(|requests| requests.len() > 1).flatten().collect();
+fn copies(records: &[Row], doubts: &mut Doubts) {
+    let successes = || records.iter().filter(|record| record.status == Status::Ok);
+    let mut owners: Vec<([u64; 2], u32)> =
+        successes().flat_map(|record| record.outputs().iter().map(|made| (made.hash, record.index()))).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    let repeated = owners.chunk_by(|a, b| a.0 == b.0).filter(|requests| requests.len() > 1);
+    let mut copied: Vec<u32> = repeated.flatten().map(|(_, request)| *request).collect();
     copied.sort_unstable();
     copied.dedup();
     if copied.is_empty() {
         return;
     }
-    let most = real(copied.len()) > COPIES * real(successes.len());
-    let text =
-        format!("{} of {} successes returned bytes that another request returned too", copied.len(), successes.len());
+    let successes = successes().count();
+    let most = real(copied.len()) > COPIES * real(successes);
+    let text = format!("{} of {} successes returned bytes that another request returned too", copied.len(), successes);
     let validity = if most { Validity::Suspect } else { Validity::Valid };
     doubts.add(validity, WarningKind::DuplicateOutputs, text);
 }

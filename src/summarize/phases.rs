@@ -1,26 +1,27 @@
 //! The parts of a video job's time: submit, wait, content, delete.
 
+use super::row::Row;
 use super::sample::Sample;
 use super::types::{Distribution, JobPhases};
-use crate::record::{Record, Status};
+use crate::record::Status;
 use std::time::Duration;
 
 /// Distributions over the jobs that succeeded; `None` when there were none.
-pub(super) fn of(records: &[Record]) -> Option<JobPhases> {
-    let jobs: Vec<&Record> =
-        records.iter().filter(|record| record.status == Status::Ok && record.created_us.is_some()).collect();
+pub(super) fn of(records: &[Row]) -> Option<JobPhases> {
+    let jobs: Vec<&Row> =
+        records.iter().filter(|record| record.status == Status::Ok && record.created_us().is_some()).collect();
     if jobs.is_empty() {
         return None;
     }
-    let between = |from: fn(&Record) -> Option<u64>, to: fn(&Record) -> Option<u64>| {
+    let between = |from: fn(&Row) -> Option<u64>, to: fn(&Row) -> Option<u64>| {
         let times = jobs.iter().filter_map(|record| Some(seconds(from(record)?, to(record)?)));
         Sample::of_finite(times).map_or_else(Distribution::default, |sample| sample.distribution())
     };
     Some(JobPhases {
-        submit: between(|record| record.sent_us, |record| record.created_us),
-        wait: between(|record| record.created_us, |record| record.first_terminal_us),
-        content: between(|record| record.first_terminal_us, |record| record.content_done_us),
-        delete: between(|record| Some(record.done_us), |record| record.deleted_us),
+        submit: between(super::row::Row::sent_us, super::row::Row::created_us),
+        wait: between(super::row::Row::created_us, super::row::Row::first_terminal_us),
+        content: between(super::row::Row::first_terminal_us, super::row::Row::content_done_us),
+        delete: between(|record| Some(record.done_us), super::row::Row::deleted_us),
     })
 }
 

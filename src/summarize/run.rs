@@ -9,15 +9,18 @@ use super::client;
 use super::concurrency;
 use super::doubt::{self, Evidence};
 use super::interval;
+use super::lateness;
 use super::media;
 use super::phases;
+use super::row::Row;
 use super::sample::{Sample, real, real_u64, seconds};
 use super::slo::{self, Attained, Targets};
 use super::survival;
+use super::telemetry;
 use super::types::{ClassSummary, Distribution, ErrorCount, Percentile, Summary};
-use crate::catalog::{Validity, WarningKind};
+use crate::catalog::{Medium, Validity, WarningKind};
 use crate::plan::{Plan, RunPlan};
-use crate::record::{Record, RunManifest, Status};
+use crate::record::{Record, RunManifest, Status, TelemetrySample};
 
 /// How many request ids an error group names.
 const NAMED: usize = 10;
@@ -33,6 +36,8 @@ pub struct RunFiles<'a> {
     pub calibration: &'a [Record],
     /// Warm-up requests; never counted.
     pub warmup: &'a [Record],
+    /// What its server and GPUs did.
+    pub telemetry: &'a [TelemetrySample],
 }
 
 /// The summary of a run. Requests without a record were never sent and count as cancelled.
@@ -41,22 +46,42 @@ pub struct RunFiles<'a> {
 /// estimates in which a success is an event and a censored request is cut at its time. Failed and
 /// cancelled requests say nothing about how long a success takes and are left out.
 pub fn summarize(plan: &Plan, run: &RunPlan, files: &RunFiles<'_>) -> Summary {
-    let records = files.records;
+    let rows = |records: &[Record]| records.iter().map(Row::from).collect::<Vec<_>>();
+    summarize_rows(plan, run, files.manifest, &rows(files.records), &rows(files.calibration), files.telemetry)
+}
+
+/// The same from rows: of the measured requests, and of the calibration requests for SLO targets; and from what
+/// server and GPUs did meanwhile.
+pub fn summarize_rows(
+    plan: &Plan,
+    run: &RunPlan,
+    manifest: &RunManifest,
+    records: &[Row],
+    calibration: &[Row],
+    samples: &[TelemetrySample],
+) -> Summary {
     let headline = Headline::of(run);
-    let mut summary = unmeasured(plan, run, files.manifest);
+    let mut summary = unmeasured(plan, run, manifest);
     headline.name().clone_into(&mut summary.headline);
     count(&mut summary, run, records);
     times(&mut summary, run, records, headline);
-    let successes: Vec<&Record> = records.iter().filter(|record| record.status == Status::Ok).collect();
+    let successes: Vec<&Row> = records.iter().filter(|record| record.status == Status::Ok).collect();
     media::fill(&mut summary, plan.task.medium(), &successes);
-    let targets = Targets::new(plan, files.calibration, records);
+    let videos = successes.iter().map(|record| record.outputs().len() as u64).sum();
+    let made = telemetry::Made {
+        duration_s: summary.duration_s,
+        completed: summary.completed,
+        images: summary.images,
+        videos: (plan.task.medium() == Medium::Video).then_some(videos),
+    };
+    summary.telemetry = telemetry::figures(samples, made);
+    let targets = Targets::new(plan, calibration, records);
     summary.slo = slo::slo(&targets, records, headline.us());
     summary.goodput_per_s = summary.slo.as_ref().and_then(|slo| per_s(slo.met, summary.duration_s));
     summary.classes = classes(&targets, records, headline);
     summary.errors = errors(records);
-    summary.client = files.manifest.client.as_ref().map(|probe| client::figures(probe, &summary, records));
-    (summary.validity, summary.warnings) =
-        doubt::doubts(&Evidence { plan, run, manifest: files.manifest, records, summary: &summary });
+    summary.client = manifest.client.as_ref().map(|probe| client::figures(probe, &summary, records));
+    (summary.validity, summary.warnings) = doubt::doubts(&Evidence { plan, run, manifest, records, summary: &summary });
     let bound = summary.warnings.iter().any(|warning| warning.kind == WarningKind::ClientBound);
     if let Some(client) = &mut summary.client {
         client.could_be_bottleneck = bound;
@@ -113,9 +138,11 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
         peak_concurrency: 0,
         peak_memory_mb: None,
         stage_ms: BTreeMap::new(),
+        telemetry: None,
         slo: None,
         classes: IndexMap::new(),
         lateness_ms: None,
+        lateness_buckets: Vec::new(),
         job_phases_s: None,
         client: None,
         validity: Validity::Valid,
@@ -125,7 +152,7 @@ fn unmeasured(plan: &Plan, run: &RunPlan, manifest: &RunManifest) -> Summary {
 }
 
 /// Outcomes; whatever was planned and has no record was never sent.
-fn count(summary: &mut Summary, run: &RunPlan, records: &[Record]) {
+fn count(summary: &mut Summary, run: &RunPlan, records: &[Row]) {
     let tally = Tally::of(records);
     summary.requests = run.traffic.requests.max(records.len() as u64);
     summary.completed = tally.completed;
@@ -135,23 +162,24 @@ fn count(summary: &mut Summary, run: &RunPlan, records: &[Record]) {
 }
 
 /// Durations, rates and the two latencies.
-fn times(summary: &mut Summary, run: &RunPlan, records: &[Record], headline: Headline) {
+fn times(summary: &mut Summary, run: &RunPlan, records: &[Row], headline: Headline) {
     let censored = summary.censored;
     let headlines = sample(records, Status::Ok, headline.us());
     let lateness =
-        records.iter().filter_map(|record| Some(seconds(record.sent_us?.saturating_sub(record.due_us)) * 1e3));
+        records.iter().filter_map(|record| Some(seconds(record.sent_us()?.saturating_sub(record.due_us)) * 1e3));
     summary.duration_s = duration_s(records);
     summary.throughput_per_s = per_s(summary.completed, summary.duration_s);
     summary.throughput_comparable = censored == 0;
     summary.offered_per_s = offered_per_s(run, records);
-    summary.latency_s = distribution(records, |record| record.latency_us);
-    summary.response_time_s = distribution(records, |record| record.response_time_us);
-    let queues = sample(records, Status::Ok, |record| Some(record.sent_us?.saturating_sub(record.due_us)));
+    summary.latency_s = distribution(records, super::row::Row::latency_us);
+    summary.response_time_s = distribution(records, super::row::Row::response_time_us);
+    let queues = sample(records, Status::Ok, |record| Some(record.sent_us()?.saturating_sub(record.due_us)));
     summary.queue_s = queues.map(|sample| sample.distribution()).unwrap_or_default();
     summary.percentiles = percentiles(headlines.as_ref(), censored);
     summary.kaplan_meier = censored > 0;
     summary.mean_interval_s = mean_interval(records, censored, headline.us());
     summary.peak_concurrency = concurrency::peak(&concurrency::intervals(records));
+    summary.lateness_buckets = lateness::buckets(records);
     summary.lateness_ms = Sample::of_finite(lateness).map(|sample| sample.tail());
     summary.job_phases_s = phases::of(records);
 }
@@ -170,7 +198,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+    fn of<'a>(records: impl IntoIterator<Item = &'a Row>) -> Self {
         let mut tally = Self::default();
         for record in records {
             *match record.status {
@@ -203,16 +231,16 @@ impl Headline {
         }
     }
 
-    fn us(self) -> fn(&Record) -> Option<u64> {
+    fn us(self) -> fn(&Row) -> Option<u64> {
         match self {
-            Self::Latency => |record| record.latency_us,
-            Self::ResponseTime => |record| record.response_time_us,
+            Self::Latency => |record| record.latency_us(),
+            Self::ResponseTime => |record| record.response_time_us(),
         }
     }
 }
 
 /// First sent → last end, in seconds.
-fn duration_s(records: &[Record]) -> Option<f64> {
+fn duration_s(records: &[Row]) -> Option<f64> {
     let intervals = concurrency::intervals(records);
     let first = intervals.iter().map(|(sent, _)| *sent).min()?;
     let last = intervals.iter().map(|(_, done)| *done).max()?;
@@ -221,7 +249,7 @@ fn duration_s(records: &[Record]) -> Option<f64> {
 
 /// Arrivals per second between the first and the last due time, the nominal rate when there is one
 /// due time; `None` in closed loop.
-fn offered_per_s(run: &RunPlan, records: &[Record]) -> Option<f64> {
+fn offered_per_s(run: &RunPlan, records: &[Row]) -> Option<f64> {
     if !run.traffic.arrivals.is_open_loop() {
         return None;
     }
@@ -234,16 +262,16 @@ fn offered_per_s(run: &RunPlan, records: &[Record]) -> Option<f64> {
 }
 
 fn sample<'a>(
-    records: impl IntoIterator<Item = &'a Record>,
+    records: impl IntoIterator<Item = &'a Row>,
     status: Status,
-    us: impl Fn(&Record) -> Option<u64>,
+    us: impl Fn(&Row) -> Option<u64>,
 ) -> Option<Sample> {
     Sample::of_finite(records.into_iter().filter(|record| record.status == status).filter_map(&us).map(seconds))
 }
 
 fn distribution<'a>(
-    records: impl IntoIterator<Item = &'a Record> + Clone,
-    us: impl Fn(&Record) -> Option<u64>,
+    records: impl IntoIterator<Item = &'a Row> + Clone,
+    us: impl Fn(&Row) -> Option<u64>,
 ) -> Distribution {
     match (sample(records.clone(), Status::Ok, &us), sample(records, Status::Censored, &us)) {
         (Some(ended), None) => ended.distribution(),
@@ -275,13 +303,13 @@ fn percentiles(sample: Option<&Sample>, censored: u64) -> IndexMap<String, Perce
 /// Interval of the mean, by class, as how many requests each class has is no chance; none with
 /// censoring, as the mean then leaves out the slow requests.
 fn mean_interval<'a>(
-    records: impl IntoIterator<Item = &'a Record>,
+    records: impl IntoIterator<Item = &'a Row>,
     censored: u64,
-    us: fn(&Record) -> Option<u64>,
+    us: fn(&Row) -> Option<u64>,
 ) -> Option<[f64; 2]> {
-    let mut groups: IndexMap<&str, Vec<&Record>> = IndexMap::new();
+    let mut groups: IndexMap<&str, Vec<&Row>> = IndexMap::new();
     for record in records.into_iter().filter(|_| censored == 0) {
-        groups.entry(&record.class).or_default().push(record);
+        groups.entry(record.class()).or_default().push(record);
     }
     let strata = groups.into_values().filter_map(|group| sample(group, Status::Ok, us));
     interval::stratified_mean_interval(&strata.collect::<Vec<_>>())
@@ -289,12 +317,12 @@ fn mean_interval<'a>(
 
 /// Figures per class, the cheapest shape first: by steps × megapixels × frames, then by name; shapes
 /// the request leaves open come last.
-fn classes(targets: &Targets, records: &[Record], headline: Headline) -> IndexMap<String, ClassSummary> {
-    let mut groups: IndexMap<&str, Vec<&Record>> = IndexMap::new();
+fn classes(targets: &Targets, records: &[Row], headline: Headline) -> IndexMap<String, ClassSummary> {
+    let mut groups: IndexMap<&str, Vec<&Row>> = IndexMap::new();
     for record in records {
-        groups.entry(&record.class).or_default().push(record);
+        groups.entry(record.class()).or_default().push(record);
     }
-    let cost = |group: &[&Record]| group.first().and_then(|record| slo::work(&record.asked)).unwrap_or(f64::INFINITY);
+    let cost = |group: &[&Row]| group.first().and_then(|record| slo::work(record.asked())).unwrap_or(f64::INFINITY);
     groups.sort_by(|a, group_a, b, group_b| cost(group_a).total_cmp(&cost(group_b)).then(a.cmp(b)));
     groups
         .into_iter()
@@ -309,8 +337,8 @@ fn classes(targets: &Targets, records: &[Record], headline: Headline) -> IndexMa
                 failed: tally.failed,
                 censored: tally.censored,
                 cancelled: tally.cancelled,
-                latency_s: distribution(group.iter().copied(), |record| record.latency_us),
-                response_time_s: distribution(group.iter().copied(), |record| record.response_time_us),
+                latency_s: distribution(group.iter().copied(), super::row::Row::latency_us),
+                response_time_s: distribution(group.iter().copied(), super::row::Row::response_time_us),
                 percentiles: percentiles(headlines.as_ref(), tally.censored),
                 mean_interval_s: mean_interval(group.iter().copied(), tally.censored, headline.us()),
                 slo_target_s: target.map(|(limit_s, _)| limit_s),
@@ -325,10 +353,10 @@ fn classes(targets: &Targets, records: &[Record], headline: Headline) -> IndexMa
 }
 
 /// Failed and censored requests by class and message, the most frequent first.
-fn errors(records: &[Record]) -> Vec<ErrorCount> {
+fn errors(records: &[Row]) -> Vec<ErrorCount> {
     let mut groups: IndexMap<_, ErrorCount> = IndexMap::new();
     for record in records.iter().filter(|record| matches!(record.status, Status::Failed | Status::Censored)) {
-        let Some(error) = &record.error else { continue };
+        let Some((error, request_id)) = record.error() else { continue };
         let group = groups.entry((error.class, &error.message)).or_insert_with(|| ErrorCount {
             class: error.class,
             message: error.message.clone(),
@@ -337,7 +365,7 @@ fn errors(records: &[Record]) -> Vec<ErrorCount> {
         });
         group.count += 1;
         if group.request_ids.len() < NAMED {
-            group.request_ids.push(record.request_id.clone());
+            group.request_ids.push(request_id.to_owned());
         }
     }
     let mut errors: Vec<ErrorCount> = groups.into_values().collect();

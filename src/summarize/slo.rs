@@ -6,10 +6,11 @@
 
 use indexmap::IndexMap;
 
+use super::row::Row;
 use super::sample::{Sample, real, real_u64, seconds};
 use super::types::{Calibrated, Slo, SloFit};
 use crate::plan::{Plan, SloTarget};
-use crate::record::{Asked, Record, Status};
+use crate::record::{Asked, Status};
 
 /// Share wanted when the scenario has no `[slo]` and rows bring their own targets.
 const WANTED: f64 = 0.99;
@@ -29,7 +30,7 @@ pub(crate) struct Targets {
 
 impl Targets {
     /// Targets for the classes of `records`.
-    pub(crate) fn new(plan: &Plan, calibration: &[Record], records: &[Record]) -> Self {
+    pub(crate) fn new(plan: &Plan, calibration: &[Row], records: &[Row]) -> Self {
         let mut targets = Self {
             fixed_s: None,
             classes: IndexMap::new(),
@@ -46,21 +47,21 @@ impl Targets {
         targets
     }
 
-    fn scale(&mut self, factor: f64, calibration: &[Record], records: &[Record]) {
+    fn scale(&mut self, factor: f64, calibration: &[Row], records: &[Row]) {
         let medians = medians(calibration);
         let points: Vec<(f64, f64)> =
             medians.values().filter_map(|(asked, time)| Some((work(asked)?, time.median_s))).collect();
         let fit = fit(&points);
         for record in records {
-            if self.classes.contains_key(&record.class) {
+            if self.classes.contains_key(record.class()) {
                 continue;
             }
-            let base = match medians.get(record.class.as_str()) {
+            let base = match medians.get(record.class()) {
                 Some((_, time)) => Some((time.median_s, "scale × calibration")),
-                None => fit.zip(work(&record.asked)).map(|(fit, work)| (at(fit, work), "scale × fit")),
+                None => fit.zip(work(record.asked())).map(|(fit, work)| (at(fit, work), "scale × fit")),
             };
             if let Some((base, basis)) = base.filter(|(base, _)| *base > 0.0) {
-                self.classes.insert(record.class.clone(), (factor * base, basis));
+                self.classes.insert(record.class().to_owned(), (factor * base, basis));
             }
         }
         let is_used = self.classes.values().any(|(_, basis)| *basis == "scale × fit");
@@ -70,20 +71,20 @@ impl Targets {
     }
 
     /// The target of a request in seconds and its basis; `None` when it has none.
-    pub(crate) fn of(&self, record: &Record) -> Option<(f64, &'static str)> {
-        let own = record.slo_ms.map(|ms| ms / 1e3);
+    pub(crate) fn of(&self, record: &Row) -> Option<(f64, &'static str)> {
+        let own = record.slo_ms().map(|ms| ms / 1e3);
         match (own, self.fixed_s) {
             // the executor writes the scenario's fixed target into the record
             (Some(own), Some(fixed)) if (micros(own) - micros(fixed)).abs() < 0.5 => Some((fixed, "latency")),
             (Some(own), _) => Some((own, "row")),
             (None, Some(fixed)) => Some((fixed, "latency")),
-            (None, None) => self.classes.get(&record.class).copied(),
+            (None, None) => self.classes.get(record.class()).copied(),
         }
     }
 
     /// The target that every request of the class shares, in seconds, and its basis; rows with their
     /// own are left out.
-    pub(crate) fn of_class<'a>(&self, records: impl IntoIterator<Item = &'a Record>) -> Option<(f64, &'static str)> {
+    pub(crate) fn of_class<'a>(&self, records: impl IntoIterator<Item = &'a Row>) -> Option<(f64, &'static str)> {
         records.into_iter().filter_map(|record| self.of(record)).find(|(_, basis)| *basis != "row")
     }
 }
@@ -99,8 +100,8 @@ pub(crate) struct Attained {
 impl Attained {
     pub(crate) fn count<'a>(
         targets: &Targets,
-        records: impl IntoIterator<Item = &'a Record>,
-        headline_us: fn(&Record) -> Option<u64>,
+        records: impl IntoIterator<Item = &'a Row>,
+        headline_us: fn(&Row) -> Option<u64>,
     ) -> Self {
         let mut attained = Self::default();
         for record in records {
@@ -122,15 +123,15 @@ impl Attained {
 }
 
 /// The run's SLO section; `None` when no request had a target.
-pub(crate) fn slo(targets: &Targets, records: &[Record], headline_us: fn(&Record) -> Option<u64>) -> Option<Slo> {
+pub(crate) fn slo(targets: &Targets, records: &[Row], headline_us: fn(&Row) -> Option<u64>) -> Option<Slo> {
     let attained = Attained::count(targets, records, headline_us);
     let attainment = attained.share()?;
     let mut targets_s = IndexMap::new();
     let mut sources: Vec<&str> = Vec::new();
     for record in records {
         let Some((limit_s, source)) = targets.of(record) else { continue };
-        if source != "row" {
-            targets_s.entry(record.class.clone()).or_insert(limit_s);
+        if source != "row" && !targets_s.contains_key(record.class()) {
+            targets_s.insert(record.class().to_owned(), limit_s);
         }
         if !sources.contains(&source) {
             sources.push(source);
@@ -156,11 +157,11 @@ fn micros(time_s: f64) -> f64 {
 }
 
 /// Median calibration latency per class, over the calibration requests that succeeded.
-fn medians(calibration: &[Record]) -> IndexMap<&str, (&Asked, Calibrated)> {
+fn medians(calibration: &[Row]) -> IndexMap<&str, (&Asked, Calibrated)> {
     let mut times: IndexMap<&str, (&Asked, Vec<f64>)> = IndexMap::new();
     for record in calibration.iter().filter(|record| record.status == Status::Ok) {
-        if let Some(latency_us) = record.latency_us {
-            let class = times.entry(&record.class).or_insert_with(|| (&record.asked, Vec::new()));
+        if let Some(latency_us) = record.latency_us() {
+            let class = times.entry(record.class()).or_insert_with(|| (record.asked(), Vec::new()));
             class.1.push(seconds(latency_us));
         }
     }

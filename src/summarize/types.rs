@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::telemetry::TelemetryFigures;
 use crate::catalog::{ErrorClass, Validity, WarningKind};
 use crate::record::Spread;
 use crate::units::Rate;
@@ -141,6 +142,9 @@ pub struct Summary {
     pub peak_memory_mb: Option<Memory>,
     /// Stage times by the server's names, in milliseconds.
     pub stage_ms: BTreeMap<String, StageTime>,
+    /// What the server and its GPUs did meanwhile; null when nobody looked.
+    #[serde(default)]
+    pub telemetry: Option<TelemetryFigures>,
     /// SLO attainment; null when no request had a target.
     pub slo: Option<Slo>,
     /// The same per class, cheapest shape first. A request that was never sent and left no record
@@ -148,6 +152,9 @@ pub struct Summary {
     pub classes: IndexMap<String, ClassSummary>,
     /// Sent − due in milliseconds; null when nothing was sent.
     pub lateness_ms: Option<Tail>,
+    /// The same, counted: requests by how late they were sent, in fixed buckets from the smallest; empty when nothing was sent.
+    #[serde(default)]
+    pub lateness_buckets: Vec<LatenessBucket>,
     /// What the client itself costs, measured before the run; null when it could not be measured.
     #[serde(default)]
     pub client: Option<ClientFigures>,
@@ -362,6 +369,15 @@ pub struct JobPhases {
     pub content: Distribution,
     /// Done → the job was known to be deleted; in no latency. Jobs whose deletion is not known are left out.
     pub delete: Distribution,
+}
+
+/// Requests that were sent so late, but later than the bucket before ends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatenessBucket {
+    /// Upper end in milliseconds, itself included; null for what is later than all ends.
+    pub up_to_ms: Option<f64>,
+    /// How many.
+    pub requests: u64,
 }
 
 /// Tail of a quantity.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 /// The hash of a value under a versioned name of what it is, 16 hex digits.
 pub(crate) fn short_hash(kind: &str, value: &Value) -> String {
@@ -13,6 +13,43 @@ pub(crate) fn short_hash(kind: &str, value: &Value) -> String {
     text.push('\n');
     write(value, &mut text);
     blake3::hash(text.as_bytes()).to_hex().chars().take(16).collect()
+}
+
+/// The hash of an object with one more entry, `key`, whose list may be too long to be held.
+pub(crate) fn short_hash_with_list(
+    kind: &str,
+    object: &Map<String, Value>,
+    key: &str,
+    items: impl Iterator<Item = Value>,
+) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut text = format!("{kind}\n{{");
+    let (before, after): (BTreeMap<_, _>, BTreeMap<_, _>) = object.iter().partition(|(name, _)| name.as_str() < key);
+    for (name, value) in before {
+        entry(name, value, &mut text);
+    }
+    put(&mut text, Value::from(key));
+    text.push_str(":[");
+    for item in items {
+        write(&item, &mut text);
+        text.push(',');
+        hasher.update(text.as_bytes());
+        text.clear();
+    }
+    text.push_str("],");
+    for (name, value) in after {
+        entry(name, value, &mut text);
+    }
+    text.push('}');
+    hasher.update(text.as_bytes());
+    hasher.finalize().to_hex().chars().take(16).collect()
+}
+
+fn entry(name: &str, value: &Value, out: &mut String) {
+    put(out, Value::from(name));
+    out.push(':');
+    write(value, out);
+    out.push(',');
 }
 
 fn write(value: &Value, out: &mut String) {
@@ -32,11 +69,8 @@ fn write(value: &Value, out: &mut String) {
         }
         Value::Object(map) => {
             out.push('{');
-            for (key, item) in map.iter().collect::<BTreeMap<_, _>>() {
-                put(out, Value::String(key.clone()));
-                out.push(':');
-                write(item, out);
-                out.push(',');
+            for (name, item) in map.iter().collect::<BTreeMap<_, _>>() {
+                entry(name, item, out);
             }
             out.push('}');
         }
@@ -70,6 +104,19 @@ mod tests {
         let one = short_hash("v1", &json!({ "a": 1, "b": { "x": 2.5, "y": [1.0, "t"] } }));
         assert_eq!(one, short_hash("v1", &json!({ "b": { "y": [1, "t"], "x": 2.5 }, "a": 1.0 })));
         assert_eq!(one.len(), 16);
+    }
+
+    #[test]
+    fn a_list_that_is_not_held_makes_no_difference() {
+        let whole = json!({ "a": 1, "m": [{ "y": 1.0, "x": null }, "t"], "z": [2.5] });
+        let mut rest = whole.as_object().unwrap().clone();
+        let list = rest.shift_remove("m").unwrap();
+        let items = list.as_array().unwrap().iter().cloned();
+        assert_eq!(short_hash_with_list("v1", &rest, "m", items), short_hash("v1", &whole));
+        rest.insert("m".into(), json!([]));
+        let empty = short_hash("v1", &json!(rest));
+        rest.shift_remove("m");
+        assert_eq!(short_hash_with_list("v1", &rest, "m", std::iter::empty()), empty);
     }
 
     #[test]

@@ -11,13 +11,8 @@ pub(super) fn read(files: &[DataFile], intake: &mut Intake<'_>) -> Result<u64, V
     let mut comments = 0;
     let mut faults = Vec::new();
     for file in files {
-        match rows::of_table(file) {
-            Ok(found) => {
-                comments += found.comments;
-                for row in found.rows {
-                    intake.line(file, row.line, row.fields);
-                }
-            }
+        match rows::of_table(file, &mut |row| intake.line(file, row.line, row.fields)) {
+            Ok(found) => comments += found,
             Err(message) => faults.push(message),
         }
     }

@@ -1,6 +1,6 @@
 //! The requests of a dataset: a pure function of the data, a selection and a seed.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -9,18 +9,19 @@ use super::clips::{self, Clips};
 use super::fields::{Fields, or_shape};
 use super::images::Images;
 use super::references::{Destination, References};
+use super::requests::{Drawn, Requests, names};
 use super::seed::request_seed;
 use super::{Class, Dataset, Origin, Reference, Request, Shape, images, sample};
 use crate::catalog::Task;
 use crate::scenario::model::{OnShort, RequestSeed};
-use crate::units::{PixelSize, SafeName};
+use crate::units::PixelSize;
 
 /// The resolved datasets of a scenario with their rows.
 #[derive(Debug)]
 pub struct Data {
-    sets: IndexMap<String, Set>,
-    images: Images,
-    clips: Clips,
+    sets: IndexMap<String, Arc<Set>>,
+    images: Arc<Images>,
+    clips: Arc<Clips>,
 }
 
 /// One dataset with its rows.
@@ -89,7 +90,8 @@ pub(crate) struct Extra<'a> {
 
 impl Data {
     pub(super) fn new(sets: IndexMap<String, Set>) -> Self {
-        Self { sets, images: Images::default(), clips: Clips::default() }
+        let sets = sets.into_iter().map(|(name, set)| (name, Arc::new(set))).collect();
+        Self { sets, images: Arc::default(), clips: Arc::default() }
     }
 
     /// The dataset of that name.
@@ -108,27 +110,25 @@ impl Data {
     }
 
     /// The requests of a selection; none for a dataset that does not exist.
-    pub fn requests(&self, name: &str, selection: &Selection) -> Vec<Request> {
+    pub fn requests(&self, name: &str, selection: &Selection) -> Requests {
         self.requests_with(name, selection, &Fields::default())
     }
 
     /// The same, where `gaps` gives fields that rows leave open.
-    pub(crate) fn requests_with(&self, name: &str, selection: &Selection, gaps: &Fields) -> Vec<Request> {
-        let Some(set) = self.sets.get(name) else { return Vec::new() };
-        let maker = Maker { set, images: &self.images, clips: &self.clips, selection, gaps };
-        let mut ids = HashSet::new();
-        let rows = set.drawn(selection);
-        rows.into_iter()
-            .filter_map(|position| set.rows.get(position))
-            .enumerate()
-            .map(|(index, row)| {
-                let id = match &row.fields.request_id {
-                    Some(id) => SafeName::lossy(id).as_str().to_owned(),
-                    None => format!("req-{:04}", index + 1),
-                };
-                maker.request(row, index, index, unique(&id, &mut ids))
-            })
-            .collect()
+    pub(crate) fn requests_with(&self, name: &str, selection: &Selection, gaps: &Fields) -> Requests {
+        let Some(set) = self.sets.get(name) else { return Requests::default() };
+        let known = |position: &usize| *position < set.rows.len();
+        let rows = set.drawn(selection).into_iter().filter(known).filter_map(|row| u32::try_from(row).ok());
+        let rows: Vec<u32> = rows.collect();
+        Requests::drawn(Drawn {
+            set: Arc::clone(set),
+            images: Arc::clone(&self.images),
+            clips: Arc::clone(&self.clips),
+            selection: selection.clone(),
+            gaps: gaps.clone(),
+            ids: names(set, &rows),
+            rows,
+        })
     }
 
     /// Requests outside the measured ones, made from the rows at these positions.
@@ -231,17 +231,18 @@ impl Set {
     }
 }
 
-struct Maker<'a> {
-    set: &'a Set,
-    images: &'a Images,
-    clips: &'a Clips,
-    selection: &'a Selection,
-    gaps: &'a Fields,
+/// What requests are made from.
+pub(super) struct Maker<'a> {
+    pub(super) set: &'a Set,
+    pub(super) images: &'a Images,
+    pub(super) clips: &'a Clips,
+    pub(super) selection: &'a Selection,
+    pub(super) gaps: &'a Fields,
 }
 
 impl Maker<'_> {
     /// `number` counts requests of the whole run, for prompts and seeds; `index` within its phase.
-    fn request(&self, row: &Row, index: usize, number: usize, request_id: String) -> Request {
+    pub(super) fn request(&self, row: &Row, index: usize, number: usize, request_id: String) -> Request {
         let Self { set, gaps, selection, .. } = self;
         let fields = &row.fields;
         let shape = shape(fields, selection, gaps);
@@ -289,15 +290,4 @@ fn shape(fields: &Fields, selection: &Selection, gaps: &Fields) -> Shape {
         fps: None,
     };
     or_shape(or_shape(axes, fields.shape), gaps.shape)
-}
-
-/// A name that no earlier request of the run has.
-fn unique(id: &str, taken: &mut HashSet<String>) -> String {
-    let mut name = id.to_owned();
-    let mut copy = 2;
-    while !taken.insert(name.clone()) {
-        name = format!("{id}.{copy}");
-        copy += 1;
-    }
-    name
 }

@@ -10,7 +10,7 @@ use super::remote::Remote;
 /// File names that a folder contributes.
 const EXTENSIONS: [&str; 5] = ["txt", "trace", "jsonl", "ndjson", "csv"];
 /// Larger data than this is a mistake, and would have to fit into memory.
-const LARGEST: u64 = 1 << 30;
+const LARGEST: u64 = crate::catalog::limits::DATASET_BYTES;
 /// How deep `**` looks.
 const DEEPEST: usize = 16;
 
@@ -88,7 +88,10 @@ fn read(path: &Path, total: &mut u64) -> Result<Vec<u8>, String> {
     }
     *total += facts.len();
     if *total > LARGEST {
-        return Err(format!("`{}` and the files before it hold more than 1 GiB", path.display()));
+        return Err(format!(
+            "`{}` and the files before it hold more than 1 GiB (limit `dataset_bytes`)",
+            path.display()
+        ));
     }
     fs_err::read(path).map_err(|error| error.to_string())
 }

@@ -99,6 +99,10 @@ impl Loader<'_> {
 
     /// Rows as read → what is kept of them, or what is wrong with them.
     fn finish(&mut self, source: Source, intake: Intake<'_>, read: Gathered, comments: u64) -> Option<Parts> {
+        if let Some(excess) = intake.excess() {
+            self.problem(self.data_key(), format!("`{}`: {excess}", read.files.join("`, `")));
+            return None;
+        }
         let Intake { rows, bad, other_keys, replaced, .. } = intake;
         let key = self.data_key();
         if source == Source::Custom {

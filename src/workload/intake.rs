@@ -16,6 +16,8 @@ use super::references::References;
 use crate::catalog::{REFERENCE_COLUMNS, Task};
 use crate::scenario::model::RequestSeed;
 
+/// Most rows of a dataset, good and bad; one of a prompt alone takes 400 bytes of memory.
+const MOST_ROWS: usize = 1_000_000;
 /// Reference media that one dataset may hold in memory.
 const MOST_MEDIA: u64 = 4 << 30;
 
@@ -47,6 +49,8 @@ pub(super) struct Intake<'a> {
     pub(super) replaced: u64,
     media: Media,
     number: usize,
+    /// Whether rows were left unread because there are too many.
+    is_full: bool,
 }
 
 impl<'a> Intake<'a> {
@@ -60,17 +64,33 @@ impl<'a> Intake<'a> {
             replaced: 0,
             media: Media::default(),
             number: 0,
+            is_full: false,
         }
     }
 
-    /// Takes the row at a line of a file, or what is wrong with it.
-    pub(super) fn line(&mut self, file: &DataFile, line: u64, fields: Result<IndexMap<String, Value>, String>) {
-        self.add(&format!("{}:{line}", file.name), file.folder.as_deref(), fields);
+    /// What to say when there are more rows than are read.
+    pub(super) fn excess(&self) -> Option<String> {
+        self.is_full.then(|| format!("there are more than {MOST_ROWS} rows, the most that a dataset has"))
     }
 
-    /// Takes a row. Relative paths start at `folder`; without one the row may name no local file.
-    pub(super) fn add(&mut self, place: &str, folder: Option<&Path>, fields: Result<IndexMap<String, Value>, String>) {
+    /// Takes the row at a line of a file, or what is wrong with it, and says whether more are taken.
+    pub(super) fn line(&mut self, file: &DataFile, line: u64, fields: Result<IndexMap<String, Value>, String>) -> bool {
+        self.add(&format!("{}:{line}", file.name), file.folder.as_deref(), fields)
+    }
+
+    /// Takes a row, and says whether more are taken. Relative paths start at `folder`; without one the row
+    /// may name no local file.
+    pub(super) fn add(
+        &mut self,
+        place: &str,
+        folder: Option<&Path>,
+        fields: Result<IndexMap<String, Value>, String>,
+    ) -> bool {
         let number = self.number;
+        if number == MOST_ROWS {
+            self.is_full = true;
+            return false;
+        }
         self.number += 1;
         match fields.and_then(|fields| self.row(number, folder, fields)) {
             Ok(row) => {
@@ -83,6 +103,7 @@ impl<'a> Intake<'a> {
             }
             Err(message) => self.bad.push(format!("{place}: {message}")),
         }
+        true
     }
 
     fn row(&mut self, number: usize, folder: Option<&Path>, mut table: IndexMap<String, Value>) -> Result<Row, String> {

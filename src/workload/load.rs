@@ -1,9 +1,9 @@
 //! Scenario datasets → [`Data`]: settings resolved, profiles typed, files read, everything hashed.
 
 use indexmap::IndexMap;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::canonical::short_hash;
+use super::canonical::short_hash_with_list;
 use super::data::{Data, Row, Set};
 use super::intake::Surround;
 use super::references::References;
@@ -77,17 +77,16 @@ impl Loader<'_> {
             return None;
         }
         let negative_prompt = self.written.negative_prompt.unwrap_or(false);
-        let mut hashed = json!({
-            "origin": hashed_origin(&origin),
-            "rows": rows.iter().map(hashed_row).collect::<Vec<_>>(),
-            "negative_prompt": negative_prompt,
-            "images": images.map(|images| json!([images.count, images.width, images.height])),
-            "request_seed": surround.request_seed,
-        });
-        if let (Some(videos), Some(hashed)) = (videos, hashed.as_object_mut()) {
+        let mut hashed = Map::from_iter([
+            ("origin".to_owned(), hashed_origin(&origin)),
+            ("negative_prompt".to_owned(), json!(negative_prompt)),
+            ("images".to_owned(), json!(images.map(|images| json!([images.count, images.width, images.height])))),
+            ("request_seed".to_owned(), json!(surround.request_seed)),
+        ]);
+        if let Some(videos) = videos {
             hashed.insert("videos".to_owned(), json!(videos));
         }
-        facts.hash = short_hash("omni-bench dataset v1", &hashed);
+        facts.hash = short_hash_with_list("omni-bench dataset v1", &hashed, "rows", rows.iter().map(hashed_row));
         let dataset = Dataset {
             name: self.name.to_owned(),
             label: self.written.label.clone().unwrap_or_else(|| self.name.to_owned()),

@@ -88,7 +88,9 @@ fn lines(file: &DataFile, bytes: &[u8], intake: &mut Intake<'_>) {
             continue;
         }
         let row = std::str::from_utf8(text).map_err(|_| "the line is not UTF-8".to_owned());
-        intake.line(file, line, row.map(|text| prompt(text.trim())));
+        if !intake.line(file, line, row.map(|text| prompt(text.trim()))) {
+            break;
+        }
     }
 }
 
@@ -107,7 +109,9 @@ fn entries(file: &DataFile, bytes: &[u8], pictures: bool, intake: &mut Intake<'_
             (Some(text), Some(name)) if pictures && folder.is_some() => with_picture(&text, &name),
             (Some(text), _) => Ok(prompt(&text)),
         };
-        intake.add(&place, folder.as_deref(), row);
+        if !intake.add(&place, folder.as_deref(), row) {
+            break;
+        }
     }
     Ok(())
 }
@@ -139,7 +143,9 @@ fn scan(path: &Path, intake: &mut Intake<'_>) -> Result<Gathered, String> {
             }
             let name = picture.file_name().unwrap_or_default().to_string_lossy();
             let stem = picture.file_stem().unwrap_or_default().to_string_lossy();
-            intake.add(&name, Some(&folder), with_picture(&stem, &name));
+            if !intake.add(&name, Some(&folder), with_picture(&stem, &name)) {
+                break;
+            }
         }
     }
     if intake.rows.is_empty() && intake.bad.is_empty() {

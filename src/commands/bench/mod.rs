@@ -15,11 +15,11 @@ use self::figures::Figures;
 use self::wanted::Wanted;
 use super::load::load_text;
 use super::planning::{Planned, prepare_loaded};
-use super::{Ui, fetch, run};
+use super::{Ui, fetch, run, stored};
 use crate::cli::{BenchArgs, PlanningArgs, RunArgs, ScenarioArgs};
 use crate::exit::Exit;
 use crate::plan::Plan;
-use crate::record::{Record, ResultsDir, read_journal, write_json};
+use crate::record::{Record, ResultsDir, write_json};
 use crate::scenario::Scenario;
 use crate::summarize::Results;
 use crate::workload::{self, Sources};
@@ -134,7 +134,7 @@ impl<'a> Bench<'a> {
     /// Prints the figures and writes what the flags name.
     fn show(&self, plan: &Plan, dir: &ResultsDir, results: &Results) -> io::Result<()> {
         let Some(folder) = plan.runs.first().map(|run| dir.run(&run.id)) else { return Ok(()) };
-        let records = read_journal::<Record>(&folder.records()).map_err(io::Error::other)?.items;
+        let records = stored::journal::<Record>(&folder.records())?.items;
         let figures = Figures {
             wanted: &self.wanted,
             plan,

@@ -12,7 +12,8 @@ use crate::commands::hardware;
 use crate::commands::stored::{self, Stored};
 use crate::compare::{Arm, Fingerprint, Point, Repeat};
 use crate::plan::{Axis, Plan, RunPlan, VariantPlan};
-use crate::record::{ReadError, Record, ResultsDir, RunManifest, read_journal};
+use crate::record::{Machine, ReadError, Record, RunManifest};
+use crate::summarize::doubt_unreadable;
 
 /// Why there is no arm.
 #[derive(Debug, thiserror::Error)]
@@ -142,16 +143,15 @@ fn points(stored: &Stored, is_chosen: impl Fn(&RunPlan) -> bool) -> Result<Vec<P
 fn repeat(stored: &Stored, run: &RunPlan) -> Result<Option<Repeat>, ReadError> {
     let Some(summary) = stored.results.runs.iter().find(|summary| summary.id == run.id) else { return Ok(None) };
     let started = manifest(stored, &run.id).and_then(|manifest| manifest.started_at.as_deref());
+    let read = stored::journal::<Record>(&stored.dir.run(&run.id).records())?;
+    let mut summary = summary.clone();
+    doubt_unreadable(&mut summary, read.skipped);
     Ok(Some(Repeat {
         number: run.repeat,
         started_us: started.and_then(|at| Some(at.parse::<Timestamp>().ok()?.as_microsecond())),
-        summary: summary.clone(),
-        records: records(&stored.dir, &run.id)?,
+        summary,
+        records: read.items,
     }))
-}
-
-fn records(dir: &ResultsDir, id: &str) -> Result<Vec<Record>, ReadError> {
-    Ok(read_journal::<Record>(&dir.run(id).records())?.items)
 }
 
 fn manifest<'a>(stored: &'a Stored, id: &str) -> Option<&'a RunManifest> {
@@ -194,13 +194,20 @@ fn fingerprint(stored: &Stored, run: &RunPlan, runs: &[&RunPlan], repeats: &[Rep
     let simulated = plan.simulated || manifests.iter().any(|manifest| manifest.simulated);
     fact("simulated", json!(simulated));
     if simulated {
-        fact("simulator", json!({ "profile": plan.simulator_profile, "noise": plan.simulator_noise }));
+        fact(
+            "simulator",
+            json!({ "profile": plan.simulator_profile, "noise": plan.simulator_noise, "faults": plan.simulator_faults }),
+        );
     }
     let declared = variant.map_or(&plan.environment, |variant| &variant.environment);
     let (told_by, name) = hardware::accelerator(declared).unzip();
-    fact("gpu", value(&name));
+    let machine = stored.machine(&run.variant);
+    fact("gpu", value(&name.or_else(|| machine.and_then(Machine::gpu_model))));
     for (key, value) in declared.iter().filter(|(key, _)| told_by != Some(key.as_str())) {
         fact(&format!("environment.{key}"), value.clone());
+    }
+    for (key, value) in hardware::filled(declared, machine) {
+        fact(&format!("environment.{key}"), json!(value));
     }
     fact("server.models", of_manifests(&|manifest| value(&manifest.server.models)));
     fact("server.version", of_manifests(&|manifest| version(manifest)));

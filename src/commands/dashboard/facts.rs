@@ -4,18 +4,37 @@ use std::path::{Component, Path, PathBuf};
 
 use super::Stored;
 use crate::plan::{Plan, VariantPlan, serve_flags};
-use crate::record::RunManifest;
+use crate::record::{Environment, ResultsDir, RunManifest, Verified, VerifyReport, read_json};
 use crate::report::PageFacts;
 use crate::server::{Words, server_words};
 
-/// The facts of a results folder.
-pub(in crate::commands) fn facts(scenario: &Path, plan: &Plan, folder: &str, manifests: Vec<RunManifest>) -> PageFacts {
+/// The facts of a results folder, which is called so on the page.
+pub(in crate::commands) fn facts(
+    scenario: &Path,
+    plan: &Plan,
+    (dir, folder): (&ResultsDir, &str),
+    manifests: Vec<RunManifest>,
+    environments: Vec<Environment>,
+) -> PageFacts {
     PageFacts {
         scenario_file: scenario.display().to_string(),
         results_folder: folder.to_owned(),
         manifests,
+        environments,
         launch: plan.variants.iter().map(|variant| (variant.name.clone(), launch(plan, variant))).collect(),
+        verified: plan.variants.iter().map(|variant| (variant.name.clone(), verified(dir, variant))).collect(),
     }
+}
+
+/// What the checks of a variant's servers came to, one server after the other.
+fn verified(dir: &ResultsDir, variant: &VariantPlan) -> Vec<Verified> {
+    let folders = (1..).map(|number| dir.server(&variant.name, number)).take_while(|folder| folder.is_dir());
+    let reports = folders.filter_map(|folder| {
+        read_json::<VerifyReport>(&folder.join("verify.json"))
+            .inspect_err(|error| tracing::warn!("the page goes without these checks: {error}"))
+            .ok()?
+    });
+    reports.flat_map(|report| report.checks).collect()
 }
 
 /// The command that gives a variant's configuration.
@@ -26,7 +45,7 @@ fn launch(plan: &Plan, variant: &VariantPlan) -> Vec<String> {
     configured.unwrap_or_else(|| {
         let port = words.port.to_string();
         let serve = ["vllm", "serve", &plan.model, "--omni", "--port", &port].map(str::to_owned);
-        serve.into_iter().chain(serve_flags(&variant.serve_args)).collect()
+        serve.into_iter().chain(serve_flags(variant)).collect()
     })
 }
 

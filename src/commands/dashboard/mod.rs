@@ -141,7 +141,9 @@ struct Page<'a> {
 
 impl Page<'_> {
     fn made(&self, stored: &Stored, settings: &PageSettings) -> Result<String, PageError> {
-        let facts = facts(&self.args.scenario.scenario, &stored.plan, &stored.name, stored.manifests.clone());
+        let (manifests, environments) = (stored.manifests.clone(), stored.environments.clone());
+        let folder = (&stored.dir, stored.name.as_str());
+        let facts = facts(&self.args.scenario.scenario, &stored.plan, folder, manifests, environments);
         report::page_with(&stored.plan, &stored.results, &facts, settings, self.existing)
     }
 

@@ -1,10 +1,15 @@
 //! `[dashboard]` of a scenario → what its page is to show, or what is wrong with it.
 
-use crate::catalog::TableKind;
+use std::io::Read as _;
+
+use crate::catalog::{TableKind, limits};
 use crate::diagnostic::{KeyPath, Problem};
 use crate::report::{PARTS, PageSettings, PageTable, Query, QueryError, Wanted};
 use crate::scenario::Scenario;
 use crate::scenario::model::{Dashboard, TableSpec};
+
+/// Largest template that is read, in bytes, as for a scenario.
+const LARGEST_TEMPLATE: u64 = limits::SCENARIO_BYTES as u64;
 
 /// What the page is to show; links stay relative to a folder that is not known yet.
 pub(in crate::commands) fn settings(scenario: &Scenario) -> Result<PageSettings, Vec<Problem>> {
@@ -82,7 +87,17 @@ fn table(place: usize, spec: &TableSpec) -> Result<PageTable, Vec<Problem>> {
 fn template(dashboard: &Dashboard) -> Result<Option<(String, String)>, Problem> {
     let Some(file) = &dashboard.template else { return Ok(None) };
     let at = KeyPath::root().key("dashboard").key("template");
-    fs_err::read_to_string(file)
-        .map(|text| Some((file.clone(), text)))
-        .map_err(|error| Problem::value(at, error.to_string()))
+    let read = fs_err::File::open(file).and_then(|opened| {
+        let mut text = String::new();
+        // a device would never end
+        opened.take(LARGEST_TEMPLATE + 1).read_to_string(&mut text).map(|_| text)
+    });
+    match read {
+        Ok(text) if text.len() as u64 > LARGEST_TEMPLATE => {
+            let message = format!("`{file}` has more than {LARGEST_TEMPLATE} bytes (limit `scenario_bytes`)");
+            Err(Problem::value(at, message))
+        }
+        Ok(text) => Ok(Some((file.clone(), text))),
+        Err(error) => Err(Problem::value(at, error.to_string())),
+    }
 }

@@ -86,8 +86,9 @@ fn comparable(
 fn filter(stored: &Stored, point: &Measured) -> Filter {
     let variant = stored.plan.runs.iter().find(|run| run.key == point.key).map(|run| run.variant.as_str());
     let variant = variant.and_then(|name| stored.plan.variant(name));
+    let machine = variant.and_then(|variant| stored.machine(&variant.name));
     let speed = point.repeats.first().map_or(stored.plan.speed, |repeat| repeat.speed);
-    let hardware = hardware::of_line(variant, point.simulated, speed);
+    let hardware = hardware::of_line(variant, machine, point.simulated, speed);
     Filter::line(&point.key, &hardware, point.simulated)
 }
 

@@ -16,7 +16,12 @@ pub(super) fn entries(stored: &Stored) -> serde_json::Result<(Vec<Entry>, Vec<St
             left_out.push(summary.id.clone());
             continue;
         };
-        let hardware = hardware::of_line(plan.variant(&summary.variant), summary.simulated, summary.speed);
+        let hardware = hardware::of_line(
+            plan.variant(&summary.variant),
+            stored.machine(&summary.variant),
+            summary.simulated,
+            summary.speed,
+        );
         let origin = Origin {
             time,
             scenario: stored.results.scenario.clone(),

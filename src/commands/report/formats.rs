@@ -4,7 +4,7 @@ use std::path::Path;
 
 use indexmap::IndexSet;
 
-use super::super::charts::with_records;
+use super::super::charts::with_files;
 use super::super::compare::comparisons_html;
 use super::super::dashboard::facts;
 use super::super::failure::Failure;
@@ -31,13 +31,15 @@ pub(super) fn html(args: &ReportArgs, chosen: &[Results], folders: &[(String, St
         Some(Err(why)) => vec![format!("<p>The variants are not compared: {}</p>", report::html_text(&why))],
         None => Vec::new(),
     };
-    let facts = facts(Path::new(""), &stored.plan, name, stored.manifests.clone());
-    let made = with_records(&stored.dir, |records| {
+    let (manifests, environments) = (stored.manifests.clone(), stored.environments.clone());
+    let facts = facts(Path::new(""), &stored.plan, (&stored.dir, name), manifests, environments);
+    let made = with_files(&stored.dir, |records, telemetry| {
         report::html(&HtmlInput {
             plan: &stored.plan,
             results,
             facts: &facts,
             records,
+            telemetry,
             trend: trend.as_deref(),
             comparison: &comparison,
         })

@@ -12,7 +12,7 @@ const LONGEST_PIECE: usize = 64 << 10;
 pub(super) fn example(plan: &Plan, variant: &VariantPlan, phases: &Phases, model: &str) -> Option<Value> {
     let wire = wire(plan, &variant.endpoint, model);
     // a request that cannot be encoded fails its run, which says so
-    let body = wire.encode(phases.measured.first()?).ok()?;
+    let body = wire.encode(&phases.measured.request(0)?).ok()?;
     let text: String = body.segments.iter().map(|piece| shown(piece)).collect();
     Some(json!({
         "method": "POST",

@@ -1,14 +1,12 @@
 //! `run --gate`: the results of a campaign judged by the scenario's `[gate]`, and what failed measured
 //! again before it counts.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::super::failure::Failure;
 use super::super::gate::{self, Against, point_id};
 use super::super::stored;
-use super::{Job, outputs, runtime, width};
+use super::{Job, width};
 use crate::cli::RunArgs;
 use crate::exit::Exit;
 use crate::gate::{Confirmation, Rules, Verdict};
@@ -55,7 +53,7 @@ impl Job<'_> {
         let mut confirmations = Vec::new();
         let mut stopped = false;
         // what else went wrong with the campaign fails it already
-        for number in (1..=gating.confirm).take_while(|_| exit == Exit::Fine) {
+        for number in (1..=gating.confirm).take_while(|_| exit == Exit::Fine && !self.is_stopped()) {
             let failing: Vec<String> = verdict.failing(&confirmations).into_iter().map(str::to_owned).collect();
             if failing.is_empty() {
                 break;
@@ -70,7 +68,7 @@ impl Job<'_> {
         verdict.settle(&confirmations);
         self.show(&verdict)?;
         Ok(match exit {
-            _ if stopped => Exit::Interrupted,
+            _ if stopped || self.is_stopped() => Exit::Interrupted,
             Exit::Fine => gate::exit(&verdict, false),
             worse => worse,
         })
@@ -89,15 +87,9 @@ impl Job<'_> {
         let name = dir.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         self.ui.note(&format!("{place} of {}: {}", failing.join(", "), dir.path().display()));
         let job = Job { plan: &plan, steps: &plan.steps, dir: &dir, ..*self };
-        let summaries = RefCell::new(BTreeMap::new());
-        let runtime = runtime()?;
-        let outcome = runtime.block_on(job.campaign(&summaries));
-        runtime.shutdown_background();
-        let Some(outcome) = outcome? else { return Ok(None) };
-        let results = outputs::collect(&plan, &dir, &outcome, summaries.into_inner()).map_err(Failure::results)?;
-        outputs::write(&plan, &dir, &results).map_err(Failure::results)?;
-        if outcome.interrupted {
-            return Ok(None);
+        match job.measure()? {
+            Some((outcome, _)) if !outcome.interrupted => {}
+            _ => return Ok(None),
         }
         let stored = stored::read(dir.path()).map_err(Failure::results)?;
         let verdict = gate::judge(&stored, &gating.against, &gating.rules)?;

@@ -2,6 +2,7 @@
 
 mod example;
 mod gating;
+mod open_files;
 mod outputs;
 mod page;
 mod signals;
@@ -11,6 +12,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
@@ -27,9 +29,13 @@ use crate::execute::{Progress, Secrets, Stop};
 use crate::exit::Exit;
 use crate::plan::{Plan, RunPlan, Step, phases};
 use crate::record::{ResultsDir, SlurmFacts, write_json};
-use crate::server::host_name;
+use crate::server::{Devices, devices, host_name};
 use crate::summarize::Results;
 use gating::Gating;
+
+/// A hook for tests: a file of JSON lines that stands in for the GPU driver, with `facts` once and `gpus`
+/// or `error` per look.
+const RECORDED_DEVICES: &str = "OMNI_BENCH_TEST_DEVICES";
 
 pub(super) fn run(args: &RunArgs, ui: Ui) -> Exit {
     let begun = Begun::of(args, ui);
@@ -62,21 +68,29 @@ pub(super) fn carry_out_and_show(args: &RunArgs, ui: Ui, planned: &Planned, show
 fn carry_out(args: &RunArgs, ui: Ui, planned: &Planned, show: Show<'_>) -> Result<Exit, Failure> {
     let gating = Gating::of(args, &planned.loaded.scenario)?;
     let secrets = secrets(&planned.plan, ui)?;
+    open_files::allow(&planned.plan, ui)?;
     let runtime = runtime()?;
+    let (stop, progress) = (Stop::new(), progress(ui));
+    let listening = signals::listen(&runtime, &stop, &progress);
     let (dir, plan) = results_dir(args, &planned.plan, ui)?;
-    let (dir, plan) = (&dir, &plan);
-    ui.note(&format!("results: {}", dir.path().display()));
-    let summaries = RefCell::new(BTreeMap::new());
-    let job = Job { args, ui, planned, plan, steps: &planned.plan.steps, dir, secrets: &secrets };
-    let outcome = runtime.block_on(job.campaign(&summaries));
+    let (steps, within) = (&planned.plan.steps, Within { runtime: &runtime, stop: &stop, progress: &progress });
+    let job = Job { args, ui, planned, plan: &plan, steps, dir: &dir, secrets: &secrets, within };
+    let ended = job.whole(gating.as_ref(), show).map_err(|failure| kept(failure, &dir));
+    drop(listening);
     // a second Ctrl-C leaves tasks behind, which are not waited for
     runtime.shutdown_background();
-    let Some(outcome) = outcome? else { return Ok(Exit::Interrupted) };
-    if args.element {
-        return job.leave_the_rest(outcome, summaries.into_inner(), show);
+    ended
+}
+
+/// The failure with what the user can do about it, when files could not be written.
+fn kept(failure: Failure, dir: &ResultsDir) -> Failure {
+    if failure.exit != Exit::Results || !dir.plan().exists() {
+        return failure;
     }
-    let exit = job.put_together(&outcome, summaries.into_inner(), show)?;
-    gating.map_or(Ok(exit), |gating| job.gate(&gating, exit))
+    let (message, dir) = (failure.message, dir.path().display());
+    Failure::results(format!(
+        "{message}\n  what was recorded is kept; `--resume {dir}` completes it once that is mended"
+    ))
 }
 
 /// Makes the tables and the page of what a folder holds, without running anything; `why_not` tells of a run that
@@ -98,16 +112,15 @@ pub(super) fn put_together(
     };
     let runs = plan.runs.iter().map(|run| (run.id.clone(), ended(run))).collect();
     let outcome = Outcome { runs, interrupted: false };
-    let job = Job { args, ui, planned, plan: &plan, steps: &[], dir: &dir, secrets: &BTreeMap::new() };
+    let (runtime, stop, progress) = (runtime()?, Stop::new(), Progress::silent());
+    let within = Within { runtime: &runtime, stop: &stop, progress: &progress };
+    let job = Job { args, ui, planned, plan: &plan, steps: &[], dir: &dir, secrets: &BTreeMap::new(), within };
     job.put_together(&outcome, BTreeMap::new(), &|plan, _, results| show_in_terminal(plan, results, ui))
 }
 
 /// What a campaign runs on.
 fn runtime() -> Result<Runtime, Failure> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
-        .enable_all()
-        .build()
+    crate::execute::runtime()
         .map_err(|error| Failure::new(Exit::RunFailed, format!("the runtime cannot be started: {error}")))
 }
 
@@ -139,6 +152,11 @@ fn secrets(plan: &Plan, ui: Ui) -> Result<BTreeMap<String, Secrets>, Failure> {
 pub(super) fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(ResultsDir, Plan), Failure> {
     if let Some(folder) = &args.resume {
         let dir = ResultsDir::resolve(folder).map_err(Failure::results)?;
+        if let Some(link) = dir.link_within().map_err(Failure::results)? {
+            let link = link.display();
+            let message = format!("`{link}` is a link; what is resumed is written into folders and files only");
+            return Err(Failure::results(message));
+        }
         let whole = resumed(&dir, plan).map_err(|error| match error {
             ResumeError::Read(_) => Failure::results(error),
             ResumeError::OtherPlan { .. } => Failure::new(Exit::Usage, &error),
@@ -155,6 +173,22 @@ pub(super) fn results_dir(args: &RunArgs, plan: &Plan, ui: Ui) -> Result<(Result
     Ok((dir, plan.clone()))
 }
 
+fn progress(ui: Ui) -> Progress {
+    match (ui.quiet, ui.bar) {
+        (true, _) => Progress::silent(),
+        (false, true) => Progress::bar(),
+        (false, false) => Progress::lines(),
+    }
+}
+
+/// What every campaign of one command has in common.
+#[derive(Clone, Copy)]
+struct Within<'a> {
+    runtime: &'a Runtime,
+    stop: &'a Stop,
+    progress: &'a Progress,
+}
+
 /// What a campaign and its outputs work with.
 #[derive(Clone, Copy)]
 struct Job<'a> {
@@ -165,14 +199,29 @@ struct Job<'a> {
     steps: &'a [Step],
     dir: &'a ResultsDir,
     secrets: &'a BTreeMap<String, Secrets>,
+    within: Within<'a>,
 }
 
 impl Job<'_> {
+    /// From the first request to the verdict. A stop that comes when everything is recorded does not keep
+    /// the files from being written.
+    fn whole(&self, gating: Option<&Gating>, show: Show<'_>) -> Result<Exit, Failure> {
+        self.ui.note(&format!("results: {}", self.dir.path().display()));
+        let summaries = RefCell::new(BTreeMap::new());
+        let Some(outcome) = self.walked(&summaries)? else { return Ok(Exit::Interrupted) };
+        let exit = if self.args.element {
+            self.leave_the_rest(outcome, summaries.into_inner(), show)?
+        } else {
+            self.put_together(&outcome, summaries.into_inner(), show)?
+        };
+        let exit = if self.is_stopped() { Exit::Interrupted } else { exit };
+        gating.map_or(Ok(exit), |gating| self.gate(gating, exit))
+    }
+
     /// Writes and shows what came of a campaign: tables, page and comparisons.
     fn put_together(&self, outcome: &Outcome, summaries: outputs::Summaries, show: Show<'_>) -> Result<Exit, Failure> {
         let Self { plan, dir, ui, .. } = *self;
-        let results = outputs::collect(plan, dir, outcome, summaries).map_err(Failure::results)?;
-        outputs::write(plan, dir, &results).map_err(Failure::results)?;
+        let results = self.written(outcome, summaries)?;
         self.write_page(&results).map_err(Failure::results)?;
         show(plan, dir, &results).map_err(Failure::results)?;
         if plan.compare.is_some() {
@@ -205,10 +254,38 @@ impl Job<'_> {
         Ok(verdict::verdict(plan, &outcome, &results, self.ui))
     }
 
+    /// Carries out the campaign and writes its numbers; `None` when the user did not want to wait for the end.
+    fn measure(&self) -> Result<Option<(Outcome, Results)>, Failure> {
+        let summaries = RefCell::new(BTreeMap::new());
+        let Some(outcome) = self.walked(&summaries)? else { return Ok(None) };
+        let results = self.written(&outcome, summaries.into_inner())?;
+        Ok(Some((outcome, results)))
+    }
+
+    fn walked(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
+        let outcome = self.within.runtime.block_on(self.campaign(summaries))?;
+        if outcome.is_none() {
+            self.within.progress.run_ended();
+        }
+        Ok(outcome)
+    }
+
+    /// The numbers, in their files.
+    fn written(&self, outcome: &Outcome, summaries: outputs::Summaries) -> Result<Results, Failure> {
+        let results = outputs::collect(self.plan, self.dir, outcome, summaries).map_err(Failure::results)?;
+        outputs::write(self.plan, self.dir, &results).map_err(Failure::results)?;
+        Ok(results)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.within.stop.is_requested()
+    }
+
     /// Walks the plan; `None` when the user did not want to wait for its end.
     async fn campaign(&self, summaries: &RefCell<outputs::Summaries>) -> Result<Option<Outcome>, Failure> {
         let plan = self.plan;
-        let (stop, progress, host) = (Stop::new(), self.progress(), host_name());
+        let (Within { stop, progress, .. }, host) = (self.within, host_name());
+        let devices = self.devices();
         let start_simulator = |variant: &_| simulated::start(plan, variant, self.ui);
         let null = simulated::start_null()
             .inspect_err(|error| self.ui.note(&format!("the client cannot be measured: {error}")))
@@ -225,9 +302,10 @@ impl Job<'_> {
             job_path,
             watchdog: self.watchdog(),
             stop: stop.clone(),
-            progress: &progress,
+            progress,
             save_media: self.args.save_media,
             fail_fast: self.args.fail_fast,
+            devices: &devices,
             host: &host,
             slurm: SlurmFacts::of(|name| std::env::var(name).ok()),
             now: &Timestamp::now,
@@ -243,16 +321,20 @@ impl Job<'_> {
                 CampaignError::Results(_) => Failure::results(error),
                 CampaignError::Command(_) => Failure::new(Exit::Usage, &error),
             }),
-            () = signals::listen(&stop, &progress) => Ok(None),
+            () = stop.abandoned() => Ok(None),
         }
     }
 
-    fn progress(&self) -> Progress {
-        match (self.ui.quiet, self.ui.bar) {
-            (true, _) => Progress::silent(),
-            (false, true) => Progress::bar(),
-            (false, false) => Progress::lines(),
+    /// The GPUs of this machine. A test puts a recording of others in their place; results then say so.
+    fn devices(&self) -> Result<Arc<dyn Devices>, String> {
+        let recording = std::env::var_os(RECORDED_DEVICES).map(PathBuf::from);
+        if self.plan.simulated && recording.is_none() {
+            return Err("a simulator answers, which uses none; they were not asked".to_owned());
         }
+        if let Some(path) = &recording {
+            self.ui.note(&format!("GPUs are those of the recording `{}`, not of this machine", path.display()));
+        }
+        devices(recording.as_deref())
     }
 
     /// This binary, which guards the servers that it starts.
@@ -266,7 +348,7 @@ impl Job<'_> {
     fn say(&self, say: Say<'_>) {
         match say {
             Say::Note(text) => self.ui.note(text),
-            Say::Ask(text) => Ui::talk(text),
+            Say::Ask(text) => self.ui.ask(text),
             Say::Error(text) => self.ui.error(text),
         }
     }

@@ -17,7 +17,7 @@ pub(super) type Summaries = BTreeMap<String, Summary>;
 /// measured phase has none.
 pub(super) fn summarize_run(plan: &Plan, dir: &ResultsDir, run: &RunPlan) -> io::Result<Option<Summary>> {
     let folder = dir.run(&run.id);
-    let summary = summary_of(plan, &folder, run).map_err(into_io)?;
+    let summary = summary_of(plan, dir, run).map_err(into_io)?;
     if let Some(summary) = &summary {
         write_json(&folder.summary(), summary)?;
     }
@@ -43,7 +43,7 @@ pub(super) fn collect(
         let reason = match outcome.runs.get(&run.id) {
             Some(RunOutcome::Complete(_)) | None => "it left no records".to_owned(),
             Some(RunOutcome::Already) => {
-                summaries.extend(summary_of(plan, &dir.run(&run.id), run)?.map(|found| (run.id.clone(), found)));
+                summaries.extend(summary_of(plan, dir, run)?.map(|found| (run.id.clone(), found)));
                 "it left no records".to_owned()
             }
             Some(RunOutcome::Interrupted) => "stopped by the user before its first measured request".to_owned(),

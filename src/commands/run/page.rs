@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::super::charts::Charts;
-use super::super::dashboard;
+use super::super::{dashboard, stored};
 use super::Job;
 use crate::record::write_atomic;
 use crate::report::{self, PageSettings};
@@ -24,7 +24,9 @@ impl Job<'_> {
         }
         let scenario = &self.planned.loaded.scenario;
         let folder = dir.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let facts = dashboard::facts(&self.args.planning.scenario.scenario, plan, &folder, manifests);
+        let environments = stored::environments(dir, &manifests).map_err(io::Error::other)?;
+        let file = &self.args.planning.scenario.scenario;
+        let facts = dashboard::facts(file, plan, (dir, &folder), manifests, environments);
         // the scenario was checked before anything ran; the template may have gone since
         let mut settings = dashboard::settings(scenario).unwrap_or_else(|problems| {
             for problem in problems {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::text::Text;
 
 /// Containers open at once. A deeper reply is not one of ours.
-const MAX_DEPTH: usize = 64;
+const MAX_DEPTH: usize = crate::catalog::limits::REPLY_LEVELS;
 /// Digits of one number; a 64-bit float needs at most 25 to be exact.
 const MAX_NUMBER: usize = 128;
 
@@ -18,7 +18,7 @@ pub(crate) enum Malformed {
     Truncated,
     #[error("malformed json: something follows the document at byte {0}")]
     Trailing(u64),
-    #[error("malformed json: nested deeper than {MAX_DEPTH} levels")]
+    #[error("malformed json: nested deeper than {MAX_DEPTH} levels (limit `nesting.reply`)")]
     TooDeep,
     #[error("malformed json: invalid utf-8 in a string")]
     Utf8,

@@ -40,7 +40,7 @@ fn every_kind_of_broken_json_has_its_own_message() {
         ("[1e999]", "malformed json: a number is out of range"),
         ("[\"a\tb\"]", "malformed json: control character in a string"),
         ("[\"\\x\"]", "malformed json: unknown escape in a string"),
-        (deep.as_str(), "malformed json: nested deeper than 64 levels"),
+        (deep.as_str(), "malformed json: nested deeper than 64 levels (limit `nesting.reply`)"),
         (long.as_str(), "malformed json: a number has more than 128 characters"),
     ];
     for (body, wanted) in cases {

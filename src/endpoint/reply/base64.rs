@@ -5,6 +5,8 @@ use base64_simd::{AsOut as _, STANDARD_NO_PAD};
 
 /// Decoded bytes handed on at once.
 const BLOCK: usize = 12 * 1024;
+/// Groups decoded at once at first after something that is no plain character; lines of encoded text have 76.
+const AFTER_OTHER: usize = 19;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Base64Error {
@@ -24,31 +26,44 @@ pub(crate) struct Base64 {
     group: Vec<u8>,
     pads: usize,
     out: Vec<u8>,
+    /// Decoded bytes in `out`; what is behind them is room.
+    filled: usize,
+    /// Groups decoded at once at most.
+    stride: usize,
 }
 
 impl Base64 {
     pub(crate) fn new() -> Self {
-        Self { group: Vec::with_capacity(4), pads: 0, out: Vec::with_capacity(BLOCK) }
+        Self { group: Vec::with_capacity(4), pads: 0, out: Vec::new(), filled: 0, stride: BLOCK }
     }
 
     /// Decodes the next characters; `sink` gets blocks of decoded bytes.
     pub(crate) fn feed(&mut self, input: &[u8], sink: &mut impl FnMut(&[u8])) -> Result<(), Base64Error> {
         let mut rest = input;
         while !rest.is_empty() {
-            if BLOCK - self.out.len() < 3 {
+            if BLOCK - self.filled < 3 {
                 self.flush(sink);
             }
-            let groups = (rest.len() / 4).min((BLOCK - self.out.len()) / 3);
-            let (block, tail) = rest.split_at(groups * 4);
             let is_aligned = self.group.is_empty() && self.pads == 0;
-            if is_aligned && groups > 0 && self.decode(block) {
-                rest = tail;
-                continue;
+            let groups = (rest.len() / 4).min((BLOCK - self.filled) / 3).min(self.stride);
+            if is_aligned && groups > 0 {
+                let (block, tail) = rest.split_at(groups * 4);
+                if self.decode(block) {
+                    self.stride = (self.stride * 2).min(BLOCK);
+                    rest = tail;
+                    continue;
+                }
+                // white space or padding is in it, and where there is some there may be more
+                self.stride = AFTER_OTHER;
+                let plain = block.iter().take_while(|byte| sextet(**byte).is_some()).count() / 4 * 4;
+                let (block, tail) = rest.split_at(plain);
+                if plain > 0 && self.decode(block) {
+                    rest = tail;
+                    continue;
+                }
             }
-            // by single characters: to the end of an unfinished group, after which blocks work again,
-            // or through a block that holds something else
-            let count = if is_aligned { groups.max(1) * 4 } else { 4_usize.saturating_sub(self.group.len()).max(1) };
-            let (slow, tail) = rest.split_at(rest.len().min(count));
+            // by single characters to the end of the group, after which blocks work again
+            let (slow, tail) = rest.split_at(rest.len().min(4_usize.saturating_sub(self.group.len()).max(1)));
             for &byte in slow {
                 self.push(byte, sink)?;
             }
@@ -68,26 +83,36 @@ impl Base64 {
         };
         self.group.resize(4, b'A');
         let group = self.group();
-        self.out.extend(group.into_iter().take(whole));
+        self.put(group.get(..whole).unwrap_or_default());
         self.flush(sink);
         Ok(())
     }
 
     /// Bytes held.
     pub(crate) fn retained(&self) -> usize {
-        self.out.len() + self.group.len()
+        self.filled + self.group.len()
     }
 
     /// Decodes whole groups of plain characters; false, and nothing done, when they are not.
     fn decode(&mut self, block: &[u8]) -> bool {
-        let start = self.out.len();
-        self.out.resize(start + block.len() / 4 * 3, 0);
-        let (_, room) = self.out.split_at_mut(start);
-        let done = STANDARD_NO_PAD.decode(block, room.as_out()).is_ok();
-        if !done {
-            self.out.truncate(start);
-        }
+        let bytes = block.len() / 4 * 3;
+        let done = STANDARD_NO_PAD.decode(block, self.room(bytes).as_out()).is_ok();
+        self.filled += if done { bytes } else { 0 };
         done
+    }
+
+    /// Room behind what is decoded; it is made once and used again and again.
+    fn room(&mut self, bytes: usize) -> &mut [u8] {
+        let end = self.filled + bytes;
+        if self.out.len() < end {
+            self.out.resize(end, 0);
+        }
+        self.out.get_mut(self.filled..end).unwrap_or_default()
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        self.room(bytes.len()).copy_from_slice(bytes);
+        self.filled += bytes.len();
     }
 
     fn push(&mut self, byte: u8, sink: &mut impl FnMut(&[u8])) -> Result<(), Base64Error> {
@@ -106,11 +131,11 @@ impl Base64 {
             _ => self.group.push(byte),
         }
         if self.group.len() == 4 {
-            if BLOCK - self.out.len() < 3 {
+            if BLOCK - self.filled < 3 {
                 self.flush(sink);
             }
             let group = self.group();
-            self.out.extend(group);
+            self.put(&group);
             self.group.clear();
         }
         Ok(())
@@ -124,9 +149,9 @@ impl Base64 {
     }
 
     fn flush(&mut self, sink: &mut impl FnMut(&[u8])) {
-        if !self.out.is_empty() {
-            sink(&self.out);
-            self.out.clear();
+        if self.filled > 0 {
+            sink(self.out.get(..self.filled).unwrap_or_default());
+            self.filled = 0;
         }
     }
 }

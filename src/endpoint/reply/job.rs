@@ -3,14 +3,14 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-use super::message::{error_text, one_line, server_message};
+use super::message::{error_text, one_line, server_message, with_wait};
 use super::metrics::{Told, positive};
-use crate::catalog::{Api, ErrorClass};
+use crate::catalog::{Api, ErrorClass, limits};
 use crate::endpoint::types::{JobState, JobStatus, Reply};
 use crate::record::RequestError;
 
 /// Longest reply about a job, in bytes.
-const LIMIT: usize = 1024 * 1024;
+const LIMIT: usize = limits::MAX_JOB_REPLY;
 /// Longest usable job id, in bytes.
 const MAX_ID: usize = 256;
 /// Everything but RFC 3986's unreserved characters.
@@ -23,8 +23,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// with something that is no job, they are [`ErrorClass::PollError`], or
 /// [`ErrorClass::InvalidResponse`] for a create call.
 pub struct JobReader {
-    status: u16,
-    length: Option<u64>,
+    reply: Reply,
     body: Vec<u8>,
     is_too_long: bool,
     is_create: bool,
@@ -33,13 +32,7 @@ pub struct JobReader {
 impl JobReader {
     /// A reader for the reply to a status or delete call.
     pub fn new(reply: &Reply) -> Self {
-        Self {
-            status: reply.status,
-            length: reply.content_length,
-            body: Vec::new(),
-            is_too_long: false,
-            is_create: false,
-        }
+        Self { reply: reply.clone(), body: Vec::new(), is_too_long: false, is_create: false }
     }
 
     /// A reader for the reply to a create call, which must name a job that can be asked for.
@@ -55,33 +48,49 @@ impl JobReader {
         }
     }
 
+    /// Whether the body is, or says it will be, longer than a reply about a job can be: reading on is no use.
+    pub fn is_too_long(&self) -> bool {
+        self.is_too_long || self.reply.content_length.is_some_and(|length| length > LIMIT as u64)
+    }
+
     /// The job's state.
     pub fn finish(self) -> Result<JobState, RequestError> {
-        let status = self.status;
+        let status = self.reply.status;
         self.read().map_err(|error| error.status(status))
     }
 
     fn read(self) -> Result<JobState, RequestError> {
-        let is_success = (200..300).contains(&self.status);
+        let status = self.reply.status;
+        let is_success = (200..300).contains(&status);
         let root = serde_json::from_slice::<Value>(&self.body);
         if !is_success {
             return match &root {
-                Ok(root) if is_failed_job(root) => Ok(state(root, self.status)),
-                _ => Err(RequestError::new(ErrorClass::HttpStatus, server_message(self.status, &self.body))),
+                Ok(root) if is_failed_job(root) => Ok(state(root, status)),
+                _ => {
+                    let message = with_wait(server_message(status, &self.body), &self.reply);
+                    Err(RequestError::new(ErrorClass::HttpStatus, message))
+                }
             };
         }
         let class = if self.is_create { ErrorClass::InvalidResponse } else { ErrorClass::PollError };
         let unreadable = |message: String| Err(RequestError::new(class, message));
         let received = self.body.len();
-        match (root, self.length) {
-            _ if self.is_too_long => unreadable(format!("the job reply is longer than {LIMIT} bytes")),
+        match (root, self.reply.content_length) {
+            _ if self.is_too_long() => {
+                unreadable(format!("the job reply is longer than {LIMIT} bytes (limit `max_job_reply`)"))
+            }
             (_, Some(length)) if (received as u64) < length => {
                 unreadable(format!("the job reply ended after {received} of {length} bytes"))
             }
             (Err(_), _) if self.body.trim_ascii().is_empty() => unreadable("the job reply is empty".to_owned()),
-            (Err(error), _) => unreadable(format!("the job reply is not json: {error}")),
+            (Err(error), _) => unreadable(match self.reply.content_type.as_deref() {
+                Some(other) if !other.contains("json") => {
+                    format!("the job reply is `{}`, not json", one_line(other, 100))
+                }
+                _ => format!("the job reply is not json: {}", limits::json_words(&error)),
+            }),
             (Ok(root), _) if word(&root).is_some() => {
-                let job = state(&root, self.status);
+                let job = state(&root, status);
                 if self.is_create && segment(&job.id).is_none() {
                     return unreadable("the job has no usable `id`".to_owned());
                 }

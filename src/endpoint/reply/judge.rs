@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use super::gallery::{Gallery, GalleryReader, Place};
+use super::message::with_wait;
 use super::metrics::Told;
 use super::missing;
 use super::picture::Wants;
@@ -56,22 +57,27 @@ impl Judge {
     /// A judge for a reply of chat, generations or edits. With `save`, pictures are written to
     /// `<stem>_<NN>.<ext>` and kept if the request succeeds.
     pub fn reply(wire: &Wire, request: &Request, reply: &Reply, save: Option<SaveMedia>) -> Self {
+        Self::of(wire, asked(wire, request), reply.clone(), save)
+    }
+
+    /// The same for a request that is known to ask for this.
+    pub(crate) fn of(wire: &Wire, asked: Asked, reply: Reply, save: Option<SaveMedia>) -> Self {
         let place = match wire.api {
             Api::Chat => Place::Message,
             Api::Generations | Api::Edits => Place::Data,
-            Api::Videos => return Self::content(wire, request, None, reply, save),
+            Api::Videos => return Self::content_of(wire, asked, None, reply, save),
         };
         let wants = Wants { header: wire.check_media, bytes: wire.keep_pictures };
-        let reading = if is_success(reply.status) && wire.stream && is_stream(reply) {
+        let reading = if is_success(reply.status) && wire.stream && is_stream(&reply) {
             Reading::Events(Box::new(StreamReader::new(wants, save)))
-        } else if is_success(reply.status) && is_json(reply) {
+        } else if is_success(reply.status) && is_json(&reply) {
             // also a server's that does not know how to stream: the pictures are there
             Reading::Pictures(place, Box::new(GalleryReader::new(place, wants, save)))
         } else {
             Reading::Words(Capture::default())
         };
         let medium = if wire.stream { "a stream of events" } else { "json" };
-        Self::new(wire, request, reply, reading, (medium, REPLY))
+        Self::new(wire, asked, reply, reading, (medium, REPLY))
     }
 
     /// A judge for a video's bytes: the content of `job`, or, without one, a synchronous reply. With
@@ -83,25 +89,35 @@ impl Judge {
         reply: &Reply,
         save: Option<SaveMedia>,
     ) -> Self {
-        let reading = if is_success(reply.status) && !is_textual(reply) {
+        Self::content_of(wire, asked(wire, request), job, reply.clone(), save)
+    }
+
+    /// The same for a request that is known to ask for this.
+    pub(crate) fn content_of(
+        wire: &Wire,
+        asked: Asked,
+        job: Option<&JobState>,
+        reply: Reply,
+        save: Option<SaveMedia>,
+    ) -> Self {
+        let reading = if is_success(reply.status) && !is_textual(&reply) {
             let file = save.map(|save| PartFile::create(save.folder, save.stem));
             Reading::Video(Box::new(VideoReader::new(wire.check_media, file)), job.cloned().map(Box::new))
         } else {
             Reading::Words(Capture::default())
         };
         let classes = if job.is_some() { CONTENT } else { REPLY };
-        Self::new(wire, request, reply, reading, ("a video", classes))
+        Self::new(wire, asked, reply, reading, ("a video", classes))
     }
 
     fn new(
         wire: &Wire,
-        request: &Request,
-        reply: &Reply,
+        asked: Asked,
+        reply: Reply,
         reading: Reading,
         (medium, classes): (&'static str, Classes),
     ) -> Self {
-        let asked = asked(wire, request);
-        Self { reply: reply.clone(), asked, max_reply: wire.max_reply, bytes: 0, reading, medium, classes }
+        Self { reply, asked, max_reply: wire.max_reply, bytes: 0, reading, medium, classes }
     }
 
     /// Takes the next bytes of the body. Once the reply [is too long](Self::is_too_long) they are only
@@ -163,11 +179,14 @@ impl Judge {
         if let Reading::Words(words) = &self.reading
             && !is_success(self.reply.status)
         {
-            return Err(RequestError::new(status, words.message(self.reply.status)));
+            return Err(RequestError::new(status, with_wait(words.message(self.reply.status), &self.reply)));
         }
         if self.is_too_long() {
             let limit = self.max_reply;
-            return Err(RequestError::new(unusable, format!("the reply is longer than the limit of {limit} bytes")));
+            return Err(RequestError::new(
+                unusable,
+                format!("the reply is longer than the limit of {limit} bytes (`endpoint.max_reply`)"),
+            ));
         }
         if let Some(length) = self.reply.content_length.filter(|length| self.bytes < *length) {
             let bytes = self.bytes;
@@ -216,7 +235,7 @@ impl Judge {
 
 /// What to say about a reply whose type cannot hold the medium.
 fn wrong_type(reply: &Reply, wanted: &str, bytes: u64, words: &Capture) -> String {
-    let content_type = media_type(reply).unwrap_or_default();
+    let content_type = media_type(reply).unwrap_or_default().to_ascii_lowercase();
     let told = if is_json(reply) { Some(words.message(reply.status)) } else { words.excerpt() };
     match told {
         _ if bytes == 0 => format!("the reply is empty, and `{content_type}`, not {wanted}"),
@@ -231,19 +250,23 @@ fn is_success(status: u16) -> bool {
 
 /// A reply that does not name its type is read as JSON.
 fn is_json(reply: &Reply) -> bool {
-    media_type(reply).is_none_or(|name| name == "application/json" || name == "text/json" || name.ends_with("+json"))
+    let is = |name: &str, other: &str| name.eq_ignore_ascii_case(other);
+    media_type(reply).is_none_or(|name| {
+        is(name, "application/json") || is(name, "text/json") || name.to_ascii_lowercase().ends_with("+json")
+    })
 }
 
 fn is_stream(reply: &Reply) -> bool {
-    media_type(reply).is_some_and(|name| name == "text/event-stream")
+    media_type(reply).is_some_and(|name| name.eq_ignore_ascii_case("text/event-stream"))
 }
 
 /// Whether the reply says that it is text, which no video is.
 fn is_textual(reply: &Reply) -> bool {
-    media_type(reply).is_some_and(|name| is_json(reply) || name.starts_with("text/"))
+    media_type(reply).is_some_and(|name| is_json(reply) || name.to_ascii_lowercase().starts_with("text/"))
 }
 
-fn media_type(reply: &Reply) -> Option<String> {
+/// The media type without its parameters, as the server spells it.
+fn media_type(reply: &Reply) -> Option<&str> {
     let name = reply.content_type.as_deref()?.split(';').next().unwrap_or_default();
-    Some(name.trim().to_ascii_lowercase())
+    Some(name.trim())
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::endpoint::types::Reply;
+
 /// Longest message kept, in characters.
 const MAX_MESSAGE: usize = 500;
 /// Longest excerpt of a text that stands inside a message of ours.
@@ -24,6 +26,14 @@ pub fn server_message(status: u16, body: &[u8]) -> String {
         );
     }
     line
+}
+
+/// The message, with the wait that the reply asks for, if any.
+pub(crate) fn with_wait(message: String, reply: &Reply) -> String {
+    match reply.headers.get("retry-after") {
+        Some(wait) => format!("{message} (retry-after: {})", one_line(wait, 40)),
+        None => message,
+    }
 }
 
 /// What a JSON body says about an error; `None` when it says nothing.

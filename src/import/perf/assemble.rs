@@ -176,6 +176,7 @@ impl Assembler<'_, '_> {
                 gpus: server.gpus,
                 endpoint: stage_metrics.then(|| Endpoint { return_stage_metrics: Some(true), ..Endpoint::default() }),
                 environment: own.map(|label| ("gpu".to_owned(), Value::from(label.as_str()))).into_iter().collect(),
+                ..Variant::default()
             };
             variants.insert(*position, variant);
         }

@@ -10,7 +10,7 @@ use super::mp4::{Fragments, Movie};
 use super::types::{MediaError, VideoInfo};
 
 /// Most bytes of one `moov` or `moof`. Two hours of video need about 5 MB.
-const MOST_KEPT: u64 = 64 << 20;
+const MOST_KEPT: u64 = crate::catalog::limits::HELD_BYTES;
 
 /// Boxes a file may start with; anything else is another format.
 const FIRST_BOXES: [&[u8]; 14] = [
@@ -201,7 +201,11 @@ fn read_header(header: &[u8]) -> Result<Option<Payload>, MediaError> {
 }
 
 fn too_large(kind: [u8; 4]) -> MediaError {
-    MediaError(format!("`{}` box is larger than {} MiB", kind.escape_ascii(), MOST_KEPT >> 20))
+    MediaError(format!(
+        "`{}` box is larger than {} MiB (limit `memory_per_request`)",
+        kind.escape_ascii(),
+        MOST_KEPT >> 20
+    ))
 }
 
 fn not_a_video(head: &[u8]) -> MediaError {

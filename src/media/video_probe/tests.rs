@@ -224,8 +224,11 @@ fn files_that_end_early_are_named() {
 fn lying_sizes_are_errors() {
     assert_eq!(reason(b"\0\0\0\x03ftyp"), "`ftyp` box says it has 3 bytes, less than its header");
     assert_eq!(reason(b"\0\0\0\x01ftyp\0\0\0\0\0\0\0\x09"), "`ftyp` box says it has 9 bytes, less than its header");
-    assert_eq!(reason(b"\xff\xff\xff\xffmoov"), "`moov` box is larger than 64 MiB");
-    assert_eq!(reason(b"\0\0\0\x01moof\xff\xff\xff\xff\xff\xff\xff\xff"), "`moof` box is larger than 64 MiB");
+    assert_eq!(reason(b"\xff\xff\xff\xffmoov"), "`moov` box is larger than 64 MiB (limit `memory_per_request`)");
+    assert_eq!(
+        reason(b"\0\0\0\x01moof\xff\xff\xff\xff\xff\xff\xff\xff"),
+        "`moof` box is larger than 64 MiB (limit `memory_per_request`)"
+    );
     let inner = |bytes: &[u8]| reason(&nest(*b"moov", &[bytes.to_vec()]));
     assert_eq!(inner(b"\0\0\0\x0ctrak"), "`trak` box says it has 12 bytes where 8 are left");
     assert_eq!(inner(b"\0\0\0\x02trak"), "`trak` box says it has 2 bytes where 8 are left");
@@ -259,7 +262,7 @@ fn a_movie_box_without_an_end_is_bounded() {
     for _ in 0..70 {
         probe.feed(&chunk);
     }
-    assert_eq!(probe.finish().unwrap_err().0, "`moov` box is larger than 64 MiB");
+    assert_eq!(probe.finish().unwrap_err().0, "`moov` box is larger than 64 MiB (limit `memory_per_request`)");
 }
 
 fn files() -> impl Strategy<Value = Vec<u8>> {

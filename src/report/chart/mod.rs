@@ -16,6 +16,7 @@ mod scale;
 mod scene;
 mod stages;
 mod svg;
+mod telemetry;
 mod timeline;
 
 use std::collections::BTreeSet;
@@ -27,7 +28,7 @@ use super::caption;
 use super::official::dataset_label;
 use super::text::{counted, inline};
 use crate::plan::Plan;
-use crate::record::Record;
+use crate::record::{Record, TelemetrySample};
 use crate::summarize::{Results, Summary};
 
 pub(crate) use self::bars::{status_name, turns};
@@ -49,12 +50,17 @@ pub struct Chart {
 }
 
 /// Every chart that has data: those that compare runs in the plan's order, then those of each run.
-/// `records` gives the records of a run by its id and is asked once per run.
-pub fn charts(plan: &Plan, results: &Results, records: &dyn Fn(&str) -> Vec<Record>) -> Result<Vec<Chart>, ChartError> {
+/// `records` and `telemetry` give those of a run by its id and are asked once per run.
+pub fn charts(
+    plan: &Plan,
+    results: &Results,
+    records: &dyn Fn(&str) -> Vec<Record>,
+    telemetry: &dyn Fn(&str) -> Vec<TelemetrySample>,
+) -> Result<Vec<Chart>, ChartError> {
     let mut charts = comparing(plan, results)?;
     let budget = Budget::of(results.runs.len());
     for run in &results.runs {
-        charts.extend(of_run(plan, results, run, &records(&run.id), budget)?);
+        charts.extend(of_run(plan, results, run, (&records(&run.id), &telemetry(&run.id)), budget)?);
     }
     let mut taken = BTreeSet::new();
     for chart in &mut charts {
@@ -82,18 +88,19 @@ pub(crate) fn comparing(plan: &Plan, results: &Results) -> Result<Vec<Chart>, Ch
     Ok(charts)
 }
 
-/// The charts of the requests of one run.
+/// The charts of one run: of its requests, and of its server.
 pub(crate) fn of_run(
     plan: &Plan,
     results: &Results,
     run: &Summary,
-    records: &[Record],
+    (records, samples): (&[Record], &[TelemetrySample]),
     budget: Budget,
 ) -> Result<Vec<Chart>, ChartError> {
     let words = words_of_run(plan, results, run);
     let kinds = [
         ("distribution", distribution::distribution(words.clone(), run, records, budget)),
-        ("timeline", timeline::timeline(words, run, records, budget)),
+        ("timeline", timeline::timeline(words.clone(), run, records, budget)),
+        ("telemetry", telemetry::telemetry(words, run, records, samples, budget)),
     ];
     let mut charts = Vec::new();
     for (kind, drawn) in kinds {

@@ -22,7 +22,7 @@ use super::chart::{self, Budget, Chart, ChartError};
 use super::page::{PageFacts, environment_table};
 use super::text::inline;
 use crate::plan::Plan;
-use crate::record::Record;
+use crate::record::{Record, TelemetrySample};
 use crate::summarize::Results;
 
 /// What the report is made from.
@@ -36,6 +36,8 @@ pub struct HtmlInput<'a> {
     pub facts: &'a PageFacts,
     /// The records of a run by its id; asked once per run.
     pub records: &'a dyn Fn(&str) -> Vec<Record>,
+    /// What its server and GPUs did; asked once per run.
+    pub telemetry: &'a dyn Fn(&str) -> Vec<TelemetrySample>,
     /// How figures went over time, as HTML that is safe to show as it is.
     pub trend: Option<&'a str>,
     /// Comparisons, each as HTML that is safe to show as it is.
@@ -111,12 +113,12 @@ pub fn html(input: &HtmlInput<'_>) -> Result<String, HtmlError> {
 }
 
 fn page<'a>(input: &HtmlInput<'a>) -> Result<Page<'a>, ChartError> {
-    let HtmlInput { plan, results, facts, records, trend, comparison } = *input;
+    let HtmlInput { plan, results, facts, records, telemetry, trend, comparison } = *input;
     let budget = Budget::of(results.runs.len());
     let mut details = Vec::new();
     for (place, run) in results.runs.iter().enumerate() {
-        let records = records(&run.id);
-        let charts = views(chart::of_run(plan, results, run, &records, budget)?);
+        let (records, samples) = (records(&run.id), telemetry(&run.id));
+        let charts = views(chart::of_run(plan, results, run, (&records, &samples), budget)?);
         details.push(RunView::of(run, &records, charts, place, results.runs.len()));
     }
     let mut page = Page {

@@ -7,7 +7,7 @@ use super::request::{RequestView, slowest, unsuccessful};
 use crate::record::Record;
 use crate::report::number::fixed;
 use crate::report::text::inline;
-use crate::summarize::Summary;
+use crate::summarize::{PeakMean, Summary};
 
 /// A run for the template.
 #[derive(Debug, Clone, Serialize)]
@@ -81,6 +81,10 @@ fn words(run: &Summary) -> String {
 /// Figures that the table of runs does not have; what was not measured is left out.
 fn facts(run: &Summary) -> Vec<(&'static str, String)> {
     let in_seconds = |value: Option<f64>| value.map(|value| format!("{} s", fixed(value, 3)));
+    let told = run.telemetry.as_ref();
+    let load = |load: PeakMean| format!("mean {}, most {}", fixed(load.mean, 2), fixed(load.max, 0));
+    let memory = |memory: PeakMean| format!("peak {} MB, mean {} MB", fixed(memory.max, 0), fixed(memory.mean, 0));
+    let joules = |energy: f64| format!("{} J", fixed(energy, 1));
     let facts = [
         ("First sent to last end", in_seconds(run.duration_s)),
         ("Peak concurrency", Some(run.peak_concurrency.to_string())),
@@ -89,6 +93,18 @@ fn facts(run: &Summary) -> Vec<(&'static str, String)> {
         ("Shortest latency", in_seconds(run.latency_s.min)),
         ("Outputs per hour and GPU", run.outputs_per_hour_per_gpu.map(|rate| fixed(rate, 2))),
         ("Megapixel steps per second", run.megapixel_steps_per_s.map(|rate| fixed(rate, 2))),
+        ("Running at the server", told.and_then(|told| told.running).map(load)),
+        ("Waiting at the server", told.and_then(|told| told.waiting).map(load)),
+        ("GPU memory", told.and_then(|told| told.gpu_memory_mb).map(memory)),
+        ("Largest process on a GPU", told.and_then(|told| told.process_memory_mb).map(memory)),
+        (
+            "GPU utilisation",
+            told.and_then(|told| told.utilization).map(|share| format!("{} %", fixed(share * 100.0, 1))),
+        ),
+        ("GPU power", told.and_then(|told| told.power_w).map(|power| format!("{} W", fixed(power, 1)))),
+        ("GPU energy", told.and_then(|told| told.energy_j).map(joules)),
+        ("Energy per picture", told.and_then(|told| told.joules_per_image).map(joules)),
+        ("Energy per clip", told.and_then(|told| told.joules_per_video).map(joules)),
         ("Key", Some(run.key.clone())),
     ];
     facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

@@ -3,10 +3,11 @@
 use indexmap::IndexMap;
 
 use super::PageFacts;
+use super::machine::{self, Row};
 use super::service::words;
 use crate::catalog::{DEGREES, Validity};
 use crate::plan::{Axis, Plan, RunPlan};
-use crate::record::{RunManifest, RunState};
+use crate::record::{Environment, Role, RunManifest, RunState, fact_of};
 use crate::report::caption;
 use crate::report::escape::prose;
 use crate::report::markdown::render;
@@ -25,44 +26,107 @@ pub(super) fn environment(plan: &Plan, results: &Results, facts: &PageFacts) -> 
     }
 }
 
-/// The same as a table.
+/// The same as a table: who told what, and what nobody could tell.
 pub(crate) fn table(plan: &Plan, results: &Results, facts: &PageFacts) -> Table {
     let mut table = Table {
-        columns: vec![Column::text("component", "Component"), Column::text("specification", "Specification")],
+        columns: vec![
+            Column::text("component", "Component"),
+            Column::text("specification", "Specification"),
+            Column::text("source", "Source"),
+        ],
         ..Table::default()
     };
-    let mut add = |component: String, specification: String| {
-        table.rows.push(vec![component.into(), specification.into()]);
+    let mut add = |[component, specification, source]: Row| {
+        table.rows.push(vec![component.into(), specification.into(), source.into()]);
     };
-    for (key, values) in declared(plan) {
-        match values.as_slice() {
-            [(_, value)] => add(title(&key), value.clone()),
-            several => {
-                for (variants, value) in several {
-                    add(format!("{} ({})", title(&key), variants.join(", ")), value.clone());
-                }
-            }
-        }
-    }
-    add("Model".to_owned(), models(plan, facts).join(", "));
+    let named = |component: &str, specification: String, source: &str| -> Row {
+        [component.to_owned(), specification, source.to_owned()]
+    };
+    let (declared, told) = declared_rows(plan, facts);
+    declared.into_iter().for_each(&mut add);
+    add(named("Model", models(plan, facts).join(", "), "sent with every request"));
     let versions = versions(facts);
     if !versions.is_empty() {
-        add("Server version".to_owned(), versions.join(", "));
+        add(named("Server version", versions.join(", "), "told by /version"));
     }
-    add("GPUs per server".to_owned(), distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", "));
+    let served = distinct(facts.environments.iter().flat_map(|found| found.models.iter().flatten().cloned()));
+    if !served.is_empty() {
+        add(named("Models served", served.join(", "), "told by /v1/models"));
+    }
+    let gpus = distinct(plan.variants.iter().map(|v| v.gpus.to_string())).join(", ");
+    add(named("GPUs per server", gpus, "scenario"));
+    machine::rows(plan, &facts.environments, &told, title).into_iter().for_each(&mut add);
     let jobs = jobs(facts);
     if !jobs.is_empty() {
-        add("Slurm jobs".to_owned(), jobs.join("; "));
+        add(named("Slurm jobs", jobs.join("; "), "told by Slurm"));
     }
-    add("Benchmark".to_owned(), format!("omni-bench {}", plan.tool_version));
+    add(named("Benchmark", benchmark(plan, facts), "omni-bench itself"));
     let clients = caption::clients(results);
     if !clients.is_empty() {
-        add("Client".to_owned(), clients.join("; "));
+        add(named("Client", clients.join("; "), "measured before the first run"));
     }
     if let Some(simulated) = caption::simulated(results) {
-        add("Numbers".to_owned(), simulated);
+        add(named("Numbers", simulated, "told by /version"));
     }
     table
+}
+
+/// The tool with the commits that it was built from, as far as builds knew them.
+fn benchmark(plan: &Plan, facts: &PageFacts) -> String {
+    let short = |commit: &String| commit.chars().take(12).collect::<String>();
+    let commits = distinct(facts.environments.iter().filter_map(|found| found.tool_commit.as_ref().map(short)));
+    let commits = if commits.is_empty() { String::new() } else { format!(" (commit {})", commits.join(", ")) };
+    format!("omni-bench {}{commits}", plan.tool_version)
+}
+
+/// Rows of declared facts, with what was detected of the same beside them, and the facts that have one.
+fn declared_rows(plan: &Plan, facts: &PageFacts) -> (Vec<Row>, Vec<&'static str>) {
+    let detected = machine::detected(plan, &facts.environments, Role::Server);
+    let contradicted = |key: &str, value: &str| {
+        let of = |found: &Environment| found.contradictions();
+        facts.environments.iter().flat_map(of).any(|found| found.key == key && found.declared == value)
+    };
+    let (mut rows, mut told) = (Vec::new(), Vec::new());
+    for (key, values) in declared(plan) {
+        let fact = fact_of(&key);
+        let found = fact.and_then(|fact| detected.get(fact));
+        told.extend(fact.filter(|_| found.is_some()));
+        let several = values.len() > 1;
+        for (variants, value) in values {
+            let component = if several { format!("{} ({})", title(&key), variants.join(", ")) } else { title(&key) };
+            let who = if value == NOT_DECLARED { "" } else { "declared" };
+            let beside = found.and_then(|found| seen(found, &variants));
+            let by = machine::source(fact.unwrap_or_default(), &facts.environments);
+            let source = match beside {
+                None => who.to_owned(),
+                Some(Err(why)) => parted(who, &format!("not detected: {why}")),
+                Some(Ok(text)) if contradicted(&key, &value) => format!("{who}, and contradicted; {by}: {text}"),
+                Some(Ok(text)) => parted(who, &format!("{by}: {text}")),
+            };
+            rows.push([component, value, source]);
+        }
+    }
+    (rows, told)
+}
+
+/// What a variant has that others declare a fact of, and it does not.
+const NOT_DECLARED: &str = "not declared";
+
+/// What was detected for these variants; the error is why it was not, `None` when nobody looked.
+fn seen(found: &machine::Found, variants: &[&str]) -> Option<Result<String, String>> {
+    let of = |labels: &Vec<String>| labels.iter().any(|label| variants.contains(&label.as_str()));
+    let values = found.values.iter().filter(|(_, labels)| of(labels)).map(|(value, _)| value.as_str());
+    let values = values.collect::<Vec<_>>().join(", ");
+    let reasons = found.reasons.join("; ");
+    match (values.is_empty(), reasons.is_empty()) {
+        (false, _) => Some(Ok(values)),
+        (true, false) => Some(Err(reasons)),
+        (true, true) => None,
+    }
+}
+
+fn parted(who: &str, what: &str) -> String {
+    if who.is_empty() { what.to_owned() } else { format!("{who}; {what}") }
 }
 
 /// Declared facts by key; several values name the variants they hold for.
@@ -73,7 +137,7 @@ fn declared(plan: &Plan) -> IndexMap<String, Vec<(Vec<&str>, String)>> {
     for key in keys {
         let values = facts.entry(key.clone()).or_default();
         for variant in &plan.variants {
-            let value = variant.environment.get(&key).map_or_else(|| "not declared".to_owned(), words);
+            let value = variant.environment.get(&key).map_or_else(|| NOT_DECLARED.to_owned(), words);
             match values.iter_mut().find(|(_, known)| *known == value) {
                 Some((variants, _)) => variants.push(&variant.label),
                 None => values.push((vec![&variant.label], value)),
@@ -132,9 +196,13 @@ fn jobs(facts: &PageFacts) -> Vec<String> {
 /// 8: what is recorded, and what is missing and where it would be declared.
 pub(super) fn checklist(plan: &Plan, results: &Results, facts: &PageFacts) -> String {
     let mut list = List { text: Text::default(), simulated: results.simulated };
-    list.declared(plan, "GPU", &["gpu", "accelerator", "npu"], "gpu");
-    list.declared(plan, "Driver and CUDA", &["driver", "cuda", "rocm"], "driver");
-    list.declared(plan, "Image digest", &["image", "container", "digest"], "image_digest");
+    let found = machine::detected(plan, &facts.environments, Role::Server);
+    let seen = |names: &[&str]| -> Vec<String> {
+        names.iter().filter_map(|name| found.get(*name)).flat_map(|found| found.values.keys().cloned()).collect()
+    };
+    list.declared(plan, "GPU", &["gpu", "accelerator", "npu"], "gpu", &seen(&["gpu"]));
+    list.declared(plan, "Driver and CUDA", &["driver", "cuda", "rocm"], "driver", &seen(&["driver", "cuda"]));
+    list.declared(plan, "Image digest", &["image", "container", "digest"], "image_digest", &seen(&["image_digest"]));
     list.item("Server version", &versions(facts).join(", "), "the servers told none");
     list.item("Model", &models(plan, facts).join(", "), "the plan names none");
     list.item("Parallel configuration", &layouts(plan), "the plan has no variants");
@@ -142,7 +210,7 @@ pub(super) fn checklist(plan: &Plan, results: &Results, facts: &PageFacts) -> St
     let seeds = caption::values(plan, |run| axis_value(Axis::Seed, plan, run)).join(", ");
     list.item("Seed of the request sequence", &seeds, "the plan has no runs");
     list.item("Warm-up at the load's concurrency and shapes", &warmup(plan), &unmatched(plan));
-    list.declared(plan, "No background work", &["background", "exclusive"], "background_work");
+    list.declared(plan, "No background work", &["background", "exclusive"], "background_work", &idle(facts));
     list.item("Every run complete and valid", &complete(plan, results, facts), &incomplete(plan, results, facts));
     list.item("Client not the bottleneck", &unbound(results), &bound(results));
     list.item("Data", &data(plan), "the plan has no datasets");
@@ -166,8 +234,8 @@ impl List {
         self.text.add(format!("- [{tick}] {name}: {}\n", prose(text)));
     }
 
-    /// A fact from `[environment]`, found by a word in its key.
-    fn declared(&mut self, plan: &Plan, name: &str, keys: &[&str], example: &str) {
+    /// A fact from `[environment]`, found by a word in its key, else as it was detected.
+    fn declared(&mut self, plan: &Plan, name: &str, keys: &[&str], example: &str, detected: &[String]) {
         let found: Vec<String> = declared(plan)
             .iter()
             .filter(|(key, _)| keys.iter().any(|word| key.to_lowercase().contains(word)))
@@ -175,11 +243,26 @@ impl List {
             .collect();
         let found = found.join(", ");
         match (self.simulated, found.is_empty()) {
+            (false, true) if !detected.is_empty() => {
+                self.item(name, &format!("{} (detected)", detected.join(", ")), "");
+            }
             (_, true) => self.item(name, "", &format!("not recorded; declare `{example}` in `[environment]`")),
             (true, false) => self.item(name, "", &format!("{found} is declared, and a simulator answered")),
             (false, false) => self.item(name, &found, ""),
         }
     }
+}
+
+/// Says so when the GPUs of every server were seen idle before it was started.
+fn idle(facts: &PageFacts) -> Vec<String> {
+    let quiet = |found: &Environment| {
+        let background = found.machine.as_ref().and_then(|machine| machine.background.as_ref());
+        background.is_some_and(|gpus| {
+            gpus.iter().all(|gpu| gpu.utilization.is_some_and(|share| share <= 0.0) && gpu.processes == Some(0))
+        })
+    };
+    let all = !facts.environments.is_empty() && facts.environments.iter().all(quiet);
+    all.then(|| "no process on a GPU before the servers were started".to_owned()).into_iter().collect()
 }
 
 fn code(text: &str) -> String {

@@ -5,7 +5,9 @@
 
 mod adopt;
 mod environment;
+mod machine;
 mod markers;
+mod sandbox;
 mod service;
 mod workload;
 
@@ -22,7 +24,7 @@ use super::table::Table;
 use super::whole::{Titled, nothing};
 use crate::catalog::TableKind;
 use crate::plan::Plan;
-use crate::record::RunManifest;
+use crate::record::{Environment, RunManifest, Verified};
 use crate::summarize::Results;
 
 pub(crate) use adopt::adopt;
@@ -38,9 +40,13 @@ pub struct PageFacts {
     pub results_folder: String,
     /// `run.json` of the runs.
     pub manifests: Vec<RunManifest>,
+    /// `environment.json` of the servers, in the order of their first runs.
+    pub environments: Vec<Environment>,
     /// Words of the command that starts each variant's server, by variant: what omni-bench ran, or
     /// for servers started by hand what gives this configuration. The page names those that are missing.
     pub launch: IndexMap<String, Vec<String>>,
+    /// What the checks of each variant's servers came to, by variant.
+    pub verified: IndexMap<String, Vec<Verified>>,
 }
 
 /// Why there is no page.
@@ -221,8 +227,6 @@ fn charts(charts: &[PageChart]) -> String {
 }
 
 fn create(plan: &Plan, settings: &PageSettings, parts: &Parts) -> Result<String, PageError> {
-    let mut environment = minijinja::Environment::new();
-    environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     let wrapped = |name: &str| match parts.texts.get(name) {
         Some(text) if !text.is_empty() => markers::wrap(name, text),
         _ => String::new(),
@@ -239,7 +243,7 @@ fn create(plan: &Plan, settings: &PageSettings, parts: &Parts) -> Result<String,
         .template
         .as_ref()
         .map_or(("the built-in template", TEMPLATE), |(name, template)| (name.as_str(), template.as_str()));
-    let page = environment.render_named_str(name, template, minijinja::value::Serde(values))?;
+    let page = sandbox::render(name, template, minijinja::value::Serde(values).into())?;
     // templates end without their last line break
     let page = if page.ends_with('\n') { page } else { page + "\n" };
     // what the template made of the markers is held to what a later run expects of them

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use super::PageFacts;
 use crate::catalog::{DEGREES, Medium};
 use crate::plan::{Arrivals, Axis, Plan, RunPlan, SloTarget};
+use crate::record::Verified;
 use crate::report::caption;
 use crate::report::escape::{code_span, prose};
 use crate::report::figures::percent;
@@ -29,12 +30,30 @@ pub(super) fn launch(plan: &Plan, facts: &PageFacts) -> String {
             Some(words) => text.add(code("bash", &command(words))),
             None => text.add("The launch command was not recorded; section 3.2 has the arguments.\n"),
         }
+        text.add(verified(facts.verified.get(&variant.name).map(Vec::as_slice).unwrap_or_default()));
         text.add("\n");
     }
     if plan.variants.is_empty() {
         text.add("The plan has no variants.\n");
     }
     text.finish()
+}
+
+/// What was checked on the servers of a variant before they were measured; equal outcomes once.
+fn verified(checks: &[Verified]) -> String {
+    if checks.is_empty() {
+        return String::new();
+    }
+    let told = |check: &Verified| {
+        let at = code_span(&check.at);
+        match (check.ok, &check.seen) {
+            (true, Some(seen)) => format!("- {at} is {}\n", code_span(seen)),
+            (true, None) => format!("- {at} is {}\n", prose(&inline(&check.expected))),
+            (false, _) => format!("- failed: {}\n", prose(&inline(&check.to_string()))),
+        }
+    };
+    let lines = distinct(checks.iter().map(told)).concat();
+    format!("\nChecked on the running server before it was measured:\n\n{lines}")
 }
 
 /// What a degree of the parallel layout means.

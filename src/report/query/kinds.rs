@@ -54,10 +54,24 @@ pub(super) fn layout(kind: TableKind, subjects: &[Subject<'_>], medium: Medium) 
                 |name: &str, header: &str| Column::number(format!("peak_memory_mb.{name}"), header, 0).unit("MB");
             let mut figures = vec![headed("max", "Peak Memory"), headed("mean", "Mean"), headed("median", "Median")];
             figures.extend([headed("p99", "P99"), Column::number("peak_memory_mb.n", "Requests That Told", 0)]);
+            figures.extend(telemetry_columns());
             of(identity(kind, subjects), figures, &[])
         }
         TableKind::Sensitivity => of(sensitivity(subjects), per_step(), &[]),
     }
+}
+
+/// What the GPUs themselves told, beside what the server did.
+fn telemetry_columns() -> [Column; 5] {
+    let memory = |key: &str, header: &str| Column::number(key, header, 0).unit("MB");
+    let joules = |key: &str, header: &str| Column::number(key, header, 1).unit("J");
+    [
+        memory("telemetry.gpu_memory_mb.max", "GPU Memory, Peak"),
+        memory("telemetry.gpu_memory_mb.mean", "GPU Memory, Mean"),
+        memory("telemetry.process_memory_mb.max", "Process, Peak"),
+        joules("telemetry.energy_j", "Energy"),
+        joules("telemetry.joules_per_request", "Energy per Request"),
+    ]
 }
 
 const fn of(identity: Vec<Column>, figures: Vec<Column>, kept: &'static [&'static str]) -> Layout {

@@ -44,6 +44,9 @@ pub struct Endpoint {
     pub allow_unknown: Option<bool>,
     /// Largest reply accepted. Default `512MB`.
     pub max_reply: Option<ByteSize>,
+    /// PEM file with the certificates of a private authority, relative to this file. A server at an
+    /// `https` URL is then trusted by these alone; default the system's authorities.
+    pub ca_file: Option<String>,
     /// Proxy URL; default none, the environment's proxy settings are not used.
     pub proxy: Option<String>,
     /// Speak HTTP/2 from the first byte. Default false.

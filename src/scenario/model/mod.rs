@@ -2,14 +2,16 @@
 
 mod dataset;
 mod endpoint;
+mod fault;
 mod output;
 mod server;
 mod traffic;
 
 pub use dataset::{Dataset, InputImages, InputVideos, OnShort, PathList, Profile, RequestSeed, Sampling, Source};
 pub use endpoint::{Endpoint, Poll, Ready, Timeout, Validate};
+pub use fault::{FaultSpec, Faults};
 pub use output::{Compare, Dashboard, Gate, GateMetric, Limit as GateLimit, Links, Simulator, Slurm, TableSpec};
-pub use server::{Parallel, Restart, Server, ServerMode, Variant};
+pub use server::{ListForm, Parallel, Restart, Server, ServerMode, Variant, Verify};
 pub use traffic::{Arrival, AxisPoint, Match, Matrix, Order, Requests, Slo, Traffic, Warmup};
 
 use indexmap::IndexMap;

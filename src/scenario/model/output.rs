@@ -6,8 +6,8 @@ use std::fmt;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use serde_json::Value;
 
+use super::fault::Faults;
 use crate::catalog::TableKind;
 use crate::units::Span;
 
@@ -110,8 +110,8 @@ pub struct Simulator {
     pub speed: Option<f64>,
     /// Relative spread of service times. Default 0.
     pub noise: Option<f64>,
-    /// Faults to inject.
-    pub faults: IndexMap<String, Value>,
+    /// Faults to commit. Results then say so: their figures are no measurement.
+    pub faults: Faults,
 }
 
 /// How runs are submitted to a Slurm cluster.

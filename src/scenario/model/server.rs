@@ -27,8 +27,26 @@ pub struct Server {
     pub stop_grace: Option<Span>,
     /// When to start it anew: `never` (default, one start per variant), `per_repeat`, `on_crash`.
     pub restart: Option<Restart>,
-    /// Checks that the server runs what the flags promised.
-    pub verify: Vec<Value>,
+    /// Checks that every variant's server runs what its flags promised, carried out when it is ready
+    /// and before anything is measured.
+    pub verify: Vec<Verify>,
+}
+
+/// One check of a server: `log`, or `path` with `equals` or `matches`. Texts may use the templates
+/// `{{ model }}`, `{{ variant }}`, `{{ gpus }}`, `{{ parallel.… }}` and `{{ serve_args["…"] }}`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Verify {
+    /// Regular expression that a line of the server's log must match.
+    pub log: Option<String>,
+    /// Path to ask, like `/v1/models`; the answer must be 2xx.
+    pub path: Option<String>,
+    /// JSON pointer into the answer, like `/data/0/id`. Default: the whole answer.
+    pub json: Option<String>,
+    /// The value that must stand there. A text that is one template keeps the type of its value.
+    pub equals: Option<Value>,
+    /// Regular expression that the text there must match; of other values, their JSON.
+    pub matches: Option<String>,
 }
 
 /// Who starts the server.
@@ -51,8 +69,23 @@ pub enum Restart {
     Never,
     /// For every repeat.
     PerRepeat,
-    /// After a crash.
+    /// When it has ended by itself, at most three times per variant.
     OnCrash,
+}
+
+/// How a list among the serve arguments is written on the command line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ListForm {
+    /// The flag once per item: `--flag a --flag b`.
+    #[default]
+    Repeat,
+    /// One word: `--flag a,b`.
+    Comma,
+    /// The flag once, then a word per item: `--flag a b`.
+    Words,
+    /// Compact JSON: `--flag ["a","b"]`.
+    Json,
 }
 
 /// One server configuration.
@@ -65,14 +98,19 @@ pub struct Variant {
     pub label: Option<String>,
     /// Parallel layout; derives the serve flags and the GPU count.
     pub parallel: Parallel,
-    /// Serve arguments, without the leading dashes: true is a bare flag, false is left out.
+    /// Serve arguments, without the leading dashes: true is a bare flag, false is left out, a table is
+    /// compact JSON, a list repeats the flag unless `serve_lists` says otherwise.
     pub serve_args: IndexMap<String, Value>,
+    /// How lists among `serve_args` are written, by flag: `repeat` (default), `comma`, `words`, `json`.
+    pub serve_lists: IndexMap<String, ListForm>,
     /// GPUs this variant uses; default the product of the parallel degrees.
     pub gpus: Option<u32>,
     /// Endpoint settings of this variant; they win over `[endpoint]`.
     pub endpoint: Option<Endpoint>,
     /// Environment facts of this variant.
     pub environment: IndexMap<String, Value>,
+    /// Checks of this variant's server, after those of `[server]`.
+    pub verify: Vec<Verify>,
 }
 
 /// Parallel degrees; an absent one is off.

@@ -11,11 +11,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::node::Node;
+use crate::catalog::limits;
 
 /// Largest text that is read, in bytes.
-pub(super) const MOST_BYTES: usize = 1 << 20;
+pub(super) const MOST_BYTES: usize = limits::SCENARIO_BYTES;
 /// Deepest nesting of lists and tables.
-pub(super) const MOST_LEVELS: usize = 64;
+pub(super) const MOST_LEVELS: usize = limits::SCENARIO_LEVELS;
 
 /// The syntax of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +76,10 @@ pub(super) fn check_size(text: &str) -> Result<(), Fault> {
     if text.len() <= MOST_BYTES {
         return Ok(());
     }
-    Err(Fault::new(format!("the text has {} bytes; the most that is read is {MOST_BYTES}", text.len()), None))
+    Err(Fault::new(
+        format!("the text has {} bytes; the most that is read is {MOST_BYTES} (limit `scenario_bytes`)", text.len()),
+        None,
+    ))
 }
 
 pub(super) fn check_depth(root: &Node) -> Result<(), Fault> {
@@ -86,5 +90,5 @@ pub(super) fn check_depth(root: &Node) -> Result<(), Fault> {
 }
 
 fn too_deep(range: Option<Range<usize>>) -> Fault {
-    Fault::new(format!("nested deeper than {MOST_LEVELS} levels"), range)
+    Fault::new(format!("nested deeper than {MOST_LEVELS} levels (limit `nesting.scenario`)"), range)
 }

@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Number, Value};
 
 /// Deeper nesting than any trace has, and far from what the stack can take.
-const DEEPEST: usize = 32;
+const DEEPEST: usize = crate::catalog::limits::TRACE_LEVELS;
 
 /// Reads one line into its fields; `None` becomes a JSON null.
 pub(in crate::workload) fn request(line: &str) -> Result<IndexMap<String, Value>, String> {
@@ -96,7 +96,7 @@ impl Reader<'_> {
         self.rest.next();
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(format!("values are nested more than {DEEPEST} deep"));
+            return Err(format!("values are nested more than {DEEPEST} deep (limit `nesting.trace`)"));
         }
         let value = read(self);
         self.depth -= 1;
@@ -314,7 +314,7 @@ mod tests {
             assert!(request(line).is_err(), "{line}");
         }
         let deep = format!("Request(a={}1{})", "[".repeat(5000), "]".repeat(5000));
-        assert_eq!(request(&deep).unwrap_err(), "values are nested more than 32 deep");
+        assert_eq!(request(&deep).unwrap_err(), "values are nested more than 32 deep (limit `nesting.trace`)");
     }
 
     proptest! {

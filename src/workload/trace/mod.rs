@@ -14,11 +14,7 @@ use super::rows;
 pub(super) fn read(files: &[DataFile], intake: &mut Intake<'_>) -> u64 {
     let mut comments = 0;
     for file in files {
-        let found = rows::of_trace(file);
-        comments += found.comments;
-        for row in found.rows {
-            intake.line(file, row.line, row.fields);
-        }
+        comments += rows::of_trace(file, &mut |row| intake.line(file, row.line, row.fields));
     }
     sort_by_time(&mut intake.rows);
     comments

@@ -13,16 +13,16 @@ fn a_simulated_run_leaves_the_documented_files() {
     assert_eq!(code(&output), 0, "{}", talk(&output));
     let names: Vec<String> = contents(&bench.latest()).iter().map(|(path, _)| path.display().to_string()).collect();
     let mut expected: Vec<String> =
-        ["client.json", "plan.json", "results.csv", "results.json", "results.md", "servers/v-1/environment.json"]
-            .map(str::to_owned)
-            .to_vec();
+        ["client.json", "plan.json", "results.csv", "results.json", "results.md"].map(str::to_owned).to_vec();
+    expected.extend(["environment.json", "telemetry.jsonl"].map(|file| format!("servers/v-1/{file}")));
     for run in ["c1", "c2", "c3"] {
         for file in ["records.jsonl", "request.json", "run.json", "summary.json", "warmup.jsonl"] {
             expected.push(format!("runs/v/A/{run}/{file}"));
         }
     }
     let charts = ["latency-A", "pareto-A", "throughput-A"].map(str::to_owned).into_iter();
-    let of_runs = ["c1", "c2", "c3"].map(|run| [format!("distribution-v_A_{run}"), format!("timeline-v_A_{run}")]);
+    let of_runs =
+        ["c1", "c2", "c3"].map(|run| ["distribution", "telemetry", "timeline"].map(|kind| format!("{kind}-v_A_{run}")));
     expected.extend(charts.chain(of_runs.concat()).map(|chart| format!("results-charts/{chart}.svg")));
     expected.sort();
     assert_eq!(names, expected);

@@ -159,6 +159,7 @@ impl Broken {
             .route("/health", get(|| async { "{}" }))
             .route("/v1/models", get(move || async move { models }))
             .route("/version", get(|| async { StatusCode::NOT_FOUND }))
+            .route("/metrics", get(|| async { StatusCode::NOT_FOUND }))
             .fallback(failure);
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn_on(async move { axum::serve(listener, router).await.unwrap() }, runtime.handle());

@@ -62,8 +62,8 @@ fn layouts_of_1_2_2_and_4_gpus_are_merged_into_one_page() {
     assert_eq!(element(1), element(2), "compared variants of 2 GPUs share an element");
     assert_ne!(element(0), element(1));
 
-    let text = talk(&cluster.omni_bench(&["compare", folder.to_str().unwrap(), "--variants", "usp2", "one"]));
-    assert!(text.contains("across nodes: `usp2` (GPUs: 2) and `one` (GPUs: 1)"), "{text}");
-    let text = talk(&cluster.omni_bench(&["compare", folder.to_str().unwrap(), "--variants", "usp2", "cfg2"]));
-    assert!(!text.contains("across nodes: "), "{text}");
+    let said = talk(&cluster.omni_bench(&["compare", folder.to_str().unwrap(), "--variants", "usp2", "one"]));
+    assert!(said.contains("across nodes: `usp2` (GPUs: 2) and `one` (GPUs: 1)"), "{said}");
+    let said = talk(&cluster.omni_bench(&["compare", folder.to_str().unwrap(), "--variants", "usp2", "cfg2"]));
+    assert!(!said.contains("across nodes: "), "{said}");
 }

@@ -23,11 +23,11 @@ fn nothing_stays_queued_of_a_submission_that_is_refused() {
         "[ -e {count} ] && {{ echo 'sbatch: error: too many jobs' >&2; exit 1; }}\n: >{count}\nexec {real} \"$@\""
     );
     let output = cluster.with_program("sbatch", &second, &submit);
-    let text = talk(&output);
-    assert_eq!(output.status.code(), Some(3), "{text}");
-    assert!(text.contains("sbatch: error: too many jobs") && text.contains("is cancelled again: 1"), "{text}");
+    let said = talk(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("sbatch: error: too many jobs") && said.contains("is cancelled again: 1"), "{said}");
     until("an empty queue", || queue(&cluster).is_empty().then_some(()));
-    println!("after a second array that was refused: {text}\nqueue: {:?}", queue(&cluster));
+    println!("after a second array that was refused: {said}\nqueue: {:?}", queue(&cluster));
     assert!(!cluster.sandbox.path().join("results/refused/latest").exists());
 
     // what is held is not looked at
@@ -37,9 +37,9 @@ fn nothing_stays_queued_of_a_submission_that_is_refused() {
         ("variants.two.gpus=8", "Requested node configuration is not available"),
     ] {
         let output = cluster.omni_bench(&[&submit[..], &["--set", set]].concat());
-        let text = talk(&output);
-        assert_eq!(output.status.code(), Some(3), "{text}");
-        assert!(text.contains(words) && text.contains("`sbatch` failed"), "{text}");
+        let said = talk(&output);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains(words) && said.contains("`sbatch` failed"), "{said}");
         until("an empty queue", || queue(&cluster).is_empty().then_some(()));
     }
 }
@@ -71,10 +71,10 @@ fn a_folder_that_its_node_does_not_see_is_told_and_what_is_queued_can_be_taken_b
     println!("{why}");
 
     let output = cluster.omni_bench(&["cancel", folder.to_str().unwrap()]);
-    let text = talk(&output);
-    assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("_0 two was pending") && text.contains("the last job was pending"), "{text}");
-    assert!(!text.contains(" one was"), "what has ended is not cancelled: {text}");
+    let said = talk(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("_0 two was pending") && said.contains("the last job was pending"), "{said}");
+    assert!(!said.contains(" one was"), "what has ended is not cancelled: {said}");
     until("an empty queue", || queue(&cluster).is_empty().then_some(()));
     let output = cluster.omni_bench(&["cancel", folder.to_str().unwrap()]);
     assert!(talk(&output).contains("nothing to cancel"), "{}", talk(&output));

@@ -117,7 +117,7 @@ pub(super) fn summary(plan: &Plan, records: &[Record]) -> Summary {
         speed: 1.0,
         client: None,
     };
-    summarize(plan, run, &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[] })
+    summarize(plan, run, &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[], telemetry: &[] })
 }
 
 /// The k-th repeat, run at a place in time.

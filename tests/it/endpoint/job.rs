@@ -73,7 +73,7 @@ fn what_is_no_job_is_a_poll_error() {
         assert!(error.message.starts_with(wanted), "{body}: {}", error.message);
     }
     let long = read(200, &format!("{{\"status\":\"queued\",\"prompt\":\"{}\"}}", "x".repeat(1 << 20))).unwrap_err();
-    assert_eq!(long.message, "the job reply is longer than 1048576 bytes");
+    assert_eq!(long.message, "the job reply is longer than 1048576 bytes (limit `max_job_reply`)");
     let mut short = JobReader::new(&Reply { status: 200, content_length: Some(100), ..Reply::default() });
     short.feed(b"{\"id\":");
     assert_eq!(short.finish().unwrap_err().message, "the job reply ended after 6 of 100 bytes");

@@ -256,7 +256,7 @@ fn a_reply_beyond_the_limit_is_cut_off() {
     judge.feed(b"{");
     assert!(judge.is_too_long());
     let verdict = judge.finish();
-    assert_eq!(message(&verdict), "the reply is longer than the limit of 50 bytes");
+    assert_eq!(message(&verdict), "the reply is longer than the limit of 50 bytes (`endpoint.max_reply`)");
     assert_eq!(verdict.bytes, 51);
     let refused = Reply { status: 500, content_length: Some(60), ..ok_reply("application/json") };
     let mut error = Judge::reply(&wire, &request(Task::T2i), &refused, None);

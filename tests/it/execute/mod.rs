@@ -6,5 +6,5 @@ mod jobs;
 mod loops;
 mod phases;
 mod replies;
-mod setup;
+pub(crate) mod setup;
 mod stops;

@@ -63,6 +63,7 @@ pub(crate) struct Setup {
     pub(crate) validate: Validate,
     pub(crate) save_media: bool,
     pub(crate) speed: f64,
+    pub(crate) max_reply: ByteSize,
     pub(crate) env: Vec<(&'static str, &'static str)>,
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) stop: Stop,
@@ -89,6 +90,7 @@ impl Setup {
             validate: Validate::Header,
             save_media: false,
             speed: 1.0,
+            max_reply: ByteSize::megabytes(100),
             env: Vec::new(),
             headers: Vec::new(),
             stop: Stop::new(),
@@ -157,6 +159,7 @@ impl Setup {
             save_media: self.save_media,
             stop: self.stop.clone(),
             progress: &progress,
+            on_start: &|_| {},
         };
         let result = tokio::time::timeout(Duration::from_mins(1), drive(job))
             .await
@@ -168,7 +171,7 @@ impl Setup {
         Phases {
             warmup: requests("warmup", self.warmup, self.api, self.warmup_steps),
             calibration: requests("calibration", self.calibration, self.api, 50),
-            measured: requests("req", self.requests, self.api, 50),
+            measured: requests("req", self.requests, self.api, 50).into(),
             due_s: self.due_s.clone(),
         }
     }
@@ -223,7 +226,8 @@ impl Setup {
             bot_task: None,
             validate: self.validate,
             allow_unknown: false,
-            max_reply: ByteSize::megabytes(100),
+            max_reply: self.max_reply,
+            ca_file: None,
             proxy: None,
             http2: false,
         }
@@ -244,6 +248,7 @@ impl Setup {
             speed: self.speed,
             simulator_profile: None,
             simulator_noise: 0.0,
+            simulator_faults: Vec::new(),
             environment: IndexMap::new(),
             server: None,
             variants: Vec::new(),
@@ -258,6 +263,7 @@ impl Setup {
             allow_failures: 0,
             compare: None,
             page: None,
+            limits: None,
         }
     }
 }
@@ -270,9 +276,10 @@ fn task(api: Api) -> Task {
     }
 }
 
-/// An image to be edited; nobody looks at it.
+/// An image to be edited.
 fn reference() -> Reference {
-    Reference::Bytes { bytes: "image".into(), mime: "image/png".into(), file_name: "a.png".into() }
+    let bytes = omni_bench::media::write_image(omni_bench::media::ImageFormat::Png, 64, 48, 1).unwrap();
+    Reference::Bytes { bytes: bytes.into(), mime: "image/png".into(), file_name: "a.png".into() }
 }
 
 fn requests(stem: &str, count: usize, api: Api, steps: u32) -> Vec<Request> {

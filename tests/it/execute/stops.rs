@@ -105,7 +105,8 @@ async fn the_second_signal_abandons_everything_at_once() {
         stop.now();
     })
     .await;
-    assert!(begun.elapsed() < Duration::from_secs(2));
+    // deleting jobs after a first signal would be given five seconds
+    assert!(begun.elapsed() < Duration::from_secs(4));
     assert_eq!(outcome.driven().counts.cancelled, 5);
     assert!(outcome.jobs.iter().all(|job| job.live), "what may be left on the server is on file");
 }

@@ -39,6 +39,7 @@ fn simulated(sandbox: &Sandbox) -> (PathBuf, ResultsDir) {
         results: &results,
         facts: &facts,
         records: &|id| records(&dir, id),
+        telemetry: &|_| Vec::new(),
         trend: None,
         comparison: &[],
     };

@@ -48,7 +48,10 @@ impl Stored {
     }
 
     pub(super) fn charts(&self) -> Vec<Chart> {
-        report::charts(&self.plan, &self.results, &|id| self.records.get(id).cloned().unwrap_or_default()).unwrap()
+        report::charts(&self.plan, &self.results, &|id| self.records.get(id).cloned().unwrap_or_default(), &|_| {
+            Vec::new()
+        })
+        .unwrap()
     }
 
     /// The charts' names.
@@ -75,6 +78,7 @@ impl Stored {
             results: &self.results,
             facts: &facts,
             records: &|id| self.records.get(id).cloned().unwrap_or_default(),
+            telemetry: &|_| Vec::new(),
             trend,
             comparison,
         })

@@ -70,8 +70,7 @@ fn five_cases_with_lists_become_a_scenario_with_the_same_runs_and_a_baseline_for
 fn a_server_keeps_its_arguments_in_order_and_its_layout_becomes_degrees() {
     let import = Import::new();
     import.import(&["perf_five_cases.json", "perf_bagel.json"]);
-    let flags =
-        |plan: &Plan, name: &str| omni_bench::plan::serve_flags(&plan.variant(name).unwrap().serve_args).join(" ");
+    let flags = |plan: &Plan, name: &str| omni_bench::plan::serve_flags(plan.variant(name).unwrap()).join(" ");
     let five = plan(&import, "perf_five_cases");
     assert_eq!(
         flags(&five, "ulysses2_cfg2"),

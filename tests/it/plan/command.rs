@@ -35,7 +35,7 @@ fn json_has_the_keys_that_programs_rely_on() {
     assert_eq!(code, Some(0));
     let plan: Value = serde_json::from_str(&out).unwrap();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(keys(&plan), ["format", "scenario", "plan_hash", "starts", "runs", "datasets"]);
+    assert_eq!(keys(&plan), ["format", "scenario", "plan_hash", "starts", "limits", "runs", "datasets"]);
     let runs = plan["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 1);
     for key in [

@@ -234,17 +234,9 @@ fn tasks_that_the_endpoint_or_the_input_cannot_do_are_refused() {
 }
 
 #[test]
-fn what_a_later_version_will_do_is_refused_by_name() {
-    refused(&[
-        ("[simulator.faults]\nerrors = 0.1", "simulator.faults: `simulator.faults` is not available in this version"),
-        ("[server]\nverify = ['x']", "server.verify: `server.verify` is not available in this version"),
-        (
-            "[server]\nrestart = 'on_crash'",
-            "server.restart: `server.restart = \"on_crash\"` is not available in this version",
-        ),
-    ]);
+fn what_is_switched_off_is_not_used() {
     let text = format!("{HEAD}stream = false\nsync_video = false\n{DATASET_A}allow_download = false\n");
-    assert_eq!(problems_of(&text, SIMULATED), Vec::<String>::new(), "what is switched off is not used");
+    assert_eq!(problems_of(&text, SIMULATED), Vec::<String>::new());
 }
 
 #[test]

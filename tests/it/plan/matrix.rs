@@ -126,9 +126,12 @@ fn the_number_of_runs_is_bounded_before_any_is_made() {
     let list = |n: u64| format!("{:?}", (1..=n).collect::<Vec<_>>());
     let text =
         format!("[matrix]\nmax_concurrency = {0}\nrequests = {0}\nseed = {0}\nnum_inference_steps = {0}", list(1000));
-    assert_eq!(problems(&text), ["matrix: the matrix makes 1000000000000 runs; a plan has at most 100000"]);
+    assert_eq!(
+        problems(&text),
+        ["matrix: the matrix makes 1000000000000 runs; a plan has at most 100000 (limit `runs`)"]
+    );
     let text = format!("[traffic]\nrepeats = 60\n[matrix]\nmax_concurrency = {}\nseed = {}", list(50), list(40));
-    assert_eq!(problems(&text), ["matrix: the matrix makes 120000 runs; a plan has at most 100000"]);
+    assert_eq!(problems(&text), ["matrix: the matrix makes 120000 runs; a plan has at most 100000 (limit `runs`)"]);
 }
 
 #[test]

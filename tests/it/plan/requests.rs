@@ -33,7 +33,7 @@ fn warmups_touch_every_class_and_share_nothing_with_the_measured_requests() {
     assert_eq!(classes.map(|class| count(&phases.calibration, class)), [3; 4]);
     assert_eq!(phases.warmup[0].request_id, "warmup-0001");
     assert_eq!(phases.calibration[11].request_id, "calibration-0012");
-    let all = [&phases.measured, &phases.warmup, &phases.calibration];
+    let all: [&[Request]; 3] = [&phases.measured, &phases.warmup, &phases.calibration];
     let prompts: std::collections::HashSet<&str> =
         all.iter().flat_map(|requests| requests.iter().map(|request| request.prompt.as_str())).collect();
     assert_eq!(prompts.len(), 10 + 4 + 12, "a prompt cache is never filled with measured prompts");

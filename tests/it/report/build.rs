@@ -26,6 +26,7 @@ pub(crate) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan 
         label: name.to_owned(),
         parallel,
         serve_args,
+        serve_lists: IndexMap::new(),
         gpus,
         config_key: "c0c0c0c0c0c0c0c0".to_owned(),
         endpoint: EndpointPlan {
@@ -49,10 +50,12 @@ pub(crate) fn variant(name: &str, parallel: Parallel, gpus: u32) -> VariantPlan 
             validate: Validate::Header,
             allow_unknown: false,
             max_reply: ByteSize::megabytes(512),
+            ca_file: None,
             proxy: None,
             http2: false,
         },
         environment: IndexMap::new(),
+        verify: Vec::new(),
     }
 }
 
@@ -129,6 +132,7 @@ pub(crate) fn plan(task: Task, variants: Vec<VariantPlan>, datasets: Vec<Dataset
         speed: 1.0,
         simulator_profile: None,
         simulator_noise: 0.0,
+        simulator_faults: Vec::new(),
         environment: IndexMap::new(),
         server: None,
         variants,
@@ -143,6 +147,7 @@ pub(crate) fn plan(task: Task, variants: Vec<VariantPlan>, datasets: Vec<Dataset
         allow_failures: 0,
         compare: None,
         page: None,
+        limits: None,
     }
 }
 
@@ -302,6 +307,7 @@ pub(crate) fn manifest(run: &RunPlan) -> RunManifest {
             url: "http://localhost:8091".to_owned(),
             models: Some(vec!["Qwen/Qwen-Image".to_owned()]),
             version: Some(json!({"version": "0.11.0"})),
+            background: None,
             slurm: None,
         },
         model: "Qwen/Qwen-Image".to_owned(),
@@ -319,13 +325,17 @@ pub(crate) fn summary(plan: &Plan, records: &[Record]) -> Summary {
 /// The same with calibration records.
 pub(crate) fn calibrated(plan: &Plan, records: &[Record], calibration: &[Record]) -> Summary {
     let run = &plan.runs[0];
-    summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration, warmup: &[] })
+    summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration, warmup: &[], telemetry: &[] })
 }
 
 /// Results of a plan whose runs have these records, in order.
 pub(crate) fn all(plan: &Plan, records: &[Vec<Record>]) -> Results {
     let summaries = plan.runs.iter().zip(records).map(|(run, records)| {
-        summarize(plan, run, &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[] })
+        summarize(
+            plan,
+            run,
+            &RunFiles { manifest: &manifest(run), records, calibration: &[], warmup: &[], telemetry: &[] },
+        )
     });
     results(plan, summaries.collect(), Vec::new())
 }

@@ -28,7 +28,7 @@ fn quick() -> ClientProbe {
 fn by(client: ClientProbe, speed: f64, plan: &Plan, records: &[Record]) -> Summary {
     let run = &plan.runs[0];
     let manifest = RunManifest { simulated: true, speed, client: Some(client), ..manifest(run) };
-    summarize(plan, run, &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[] })
+    summarize(plan, run, &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[], telemetry: &[] })
 }
 
 fn is_bound(summary: &Summary) -> bool {
@@ -109,10 +109,12 @@ fn a_run_whose_client_was_not_measured_says_so_by_null() {
 /// The checklist's line about the client, and the terminal's.
 fn lines(plan: &Plan, results: &Results) -> (String, Option<String>) {
     let facts = PageFacts {
+        environments: Vec::new(),
         scenario_file: String::new(),
         results_folder: String::new(),
         manifests: Vec::new(),
         launch: IndexMap::new(),
+        verified: IndexMap::new(),
     };
     let page = page(plan, results, &facts, None).unwrap();
     let item = page.lines().find(|line| line.contains("Client not the bottleneck")).unwrap().to_owned();

@@ -50,7 +50,7 @@ fn requests_are_always_the_sum_of_their_outcomes() {
 fn an_interrupted_run_without_records_has_no_figures_and_no_zeros() {
     let plan = image_plan(3);
     let manifest = omni_bench::record::RunManifest { state: RunState::Interrupted, ..manifest(&plan.runs[0]) };
-    let files = RunFiles { manifest: &manifest, records: &[], calibration: &[], warmup: &[] };
+    let files = RunFiles { manifest: &manifest, records: &[], calibration: &[], warmup: &[], telemetry: &[] };
     let summary = summarize(&plan, &plan.runs[0], &files);
     assert_eq!((summary.cancelled, summary.validity), (3, Validity::Invalid));
     assert_eq!((summary.duration_s, summary.throughput_per_s, summary.lateness_ms), (None, None, None));

@@ -19,10 +19,12 @@ fn facts(plan: &Plan) -> PageFacts {
         (variant.name.clone(), words)
     });
     PageFacts {
+        environments: Vec::new(),
         scenario_file: "scenarios/by_hand.toml".to_owned(),
         results_folder: "20260901T100000Z-12341234".to_owned(),
         manifests: plan.runs.iter().map(|run| RunManifest { model: plan.model.clone(), ..manifest(run) }).collect(),
         launch: launch.collect(),
+        verified: IndexMap::new(),
     }
 }
 

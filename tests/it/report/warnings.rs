@@ -2,6 +2,7 @@
 
 use omni_bench::catalog::{ErrorClass, Flag, Validity, WarningKind};
 use omni_bench::plan::Plan;
+use omni_bench::record::{GpuLoad, GpuProcess, GpuSample, TelemetrySample};
 use omni_bench::record::{Poll, Record, RunState, Status};
 use omni_bench::summarize::{RunFiles, Summary, summarize};
 
@@ -187,7 +188,11 @@ fn interrupted() -> Case {
     let records = in_turn(&[1.0; 4]);
     let stopped = |state: RunState, records: &[Record]| {
         let manifest = omni_bench::record::RunManifest { state, ..manifest(&plan.runs[0]) };
-        summarize(&plan, &plan.runs[0], &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[] })
+        summarize(
+            &plan,
+            &plan.runs[0],
+            &RunFiles { manifest: &manifest, records, calibration: &[], warmup: &[], telemetry: &[] },
+        )
     };
     let cancelled = Record { status: Status::Cancelled, ..records[3].clone() };
     for fires in [
@@ -205,9 +210,40 @@ fn interrupted() -> Case {
     }
 }
 
+fn background_load() -> Case {
+    let plan = image_plan(4);
+    let records = in_turn(&[1.0; 4]);
+    let look = |index: u32, of_server: bool| {
+        let process = GpuProcess { pid: 1, name: None, of_server: Some(of_server), memory_mb: None };
+        GpuSample { index, processes: Some(vec![process]), ..GpuSample::default() }
+    };
+    let sample = |gpus| TelemetrySample { run: String::new(), at_us: 0, took_us: 0, gpus: Some(gpus), server: None };
+    let of = |background: &[(f64, f64)], telemetry: &[TelemetrySample]| {
+        let load = |(index, (share, held)): (u32, &(f64, f64))| GpuLoad {
+            index,
+            utilization: Some(*share),
+            held_mb: Some(*held),
+            processes: Some(1),
+        };
+        let mut manifest = manifest(&plan.runs[0]);
+        manifest.server.background = Some((0..).zip(background).map(load).collect());
+        let (manifest, records) = (&manifest, &records);
+        let files = RunFiles { manifest, records, calibration: &[], warmup: &[], telemetry };
+        summarize(&plan, &plan.runs[0], &files)
+    };
+    let fires = of(&[(0.0, 0.0), (0.05, 0.0)], &[]);
+    assert!(has(&of(&[(0.0, 1024.0)], &[]), WarningKind::BackgroundLoad));
+    // the neighbour's work on a GPU that the server was not on, and on one that it was on
+    let on_first = [sample(vec![look(0, true), look(1, false)])];
+    assert!(!has(&of(&[(0.0, 0.0), (1.0, 4096.0)], &on_first), WarningKind::BackgroundLoad));
+    assert!(has(&of(&[(1.0, 4096.0), (0.0, 0.0)], &on_first), WarningKind::BackgroundLoad));
+    let quiet = of(&[(0.04, 1023.0)], &[]);
+    Case { kind: WarningKind::BackgroundLoad, fires, validity: Validity::Suspect, quiet }
+}
+
 #[test]
 fn every_warning_fires_at_its_threshold_and_not_below() {
-    let cases: [fn() -> Case; 13] = [
+    let cases: [fn() -> Case; 14] = [
         few_requests,
         below_cap,
         client_bound,
@@ -221,6 +257,7 @@ fn every_warning_fires_at_its_threshold_and_not_below() {
         failures,
         flags,
         interrupted,
+        background_load,
     ];
     let cases: Vec<Case> = cases.into_iter().map(|case| case()).collect();
     for case in &cases {

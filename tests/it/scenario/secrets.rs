@@ -30,11 +30,13 @@ fn a_pasted_key_in_a_setting_or_a_broken_file_is_not_echoed() {
 }
 
 #[test]
-fn explain_hides_a_token_that_the_server_is_given() {
-    let text =
-        "[server.env]\nHF_TOKEN = \"hunter2\"\nHF_HOME = \"/models\"\n[endpoint]\napi_key_env = \"OPENAI_API_KEY\"\n";
+fn a_token_is_given_to_a_server_by_name_and_never_echoed() {
+    let pasted = "[server.env]\nHF_TOKEN = \"hunter2\"\n";
+    let told = Folder::with(&[("x.toml", pasted)]).refused(&["x.toml"]);
+    assert!(!told.contains("hunter2") && told.contains("x.toml:2:12") && told.contains("${VLLM_API_KEY}"), "{told}");
+    let text = "[server.env]\nHF_TOKEN = \"${HF_TOKEN}\"\nHF_HOME = \"/models\"\n[endpoint]\napi_key_env = \"OPENAI_API_KEY\"\n";
     let told = String::from_utf8(Folder::with(&[("x.toml", text)]).run(&["explain", "x.toml"]).stdout).unwrap();
-    assert!(!told.contains("hunter2") && told.contains("/models") && told.contains("OPENAI_API_KEY"), "{told}");
+    assert!(told.contains("/models") && told.contains("OPENAI_API_KEY"), "{told}");
 }
 
 #[test]

@@ -154,19 +154,21 @@ async fn a_client_that_goes_away_leaves_the_queue() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn shutdown_lets_short_requests_finish_and_drops_long_ones() {
-    for (settings, finishes) in [(Settings { speed: 50.0, ..published() }, true), (published(), false)] {
+    // the second takes a quarter of a minute
+    for (settings, side, finishes) in [(Settings { speed: 50.0, ..published() }, 512, true), (published(), 1536, false)]
+    {
         let server = Server::start(settings).await;
         let begun = Instant::now();
         let client = server.client.clone();
         let request = client.post(format!("{}{GENERATIONS}", server.url));
-        let request = request.header("content-type", "application/json").body(body(512, 35).to_string()).send();
+        let request = request.header("content-type", "application/json").body(body(side, 35).to_string()).send();
         let stop = async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             server.stop().await;
         };
         let (reply, ()) = tokio::join!(request, stop);
         assert_eq!(reply.is_ok_and(|reply| reply.status() == 200), finishes);
-        assert!(begun.elapsed() < Duration::from_millis(2500), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 }
 

@@ -69,7 +69,7 @@ fn requests(text: &str, count: u64) -> Vec<Request> {
     let task = scenario(text).model.task.unwrap();
     let selection =
         Selection { task, requests: count, seed: 42, size: None, num_inference_steps: None, num_frames: None };
-    loaded(text).requests("d", &selection)
+    loaded(text).requests("d", &selection).each().collect()
 }
 
 /// What a run of the binary gave.

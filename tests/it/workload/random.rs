@@ -18,7 +18,7 @@ fn drawn(profiles: &str, more: &str, seed: u64, count: u64) -> Vec<Request> {
     let text = format!("{}[datasets.d]\n{more}profiles = [{profiles}]\n", head("t2i"));
     let selection =
         Selection { task: Task::T2i, requests: count, seed, size: None, num_inference_steps: None, num_frames: None };
-    loaded(&text).requests("d", &selection)
+    loaded(&text).requests("d", &selection).each().collect()
 }
 
 fn positions(requests: &[Request]) -> String {
