@@ -87,6 +87,11 @@ impl JobState {
         !matches!(self, Self::Pending | Self::Running | Self::Unknown)
     }
 
+    /// Whether it did not end by itself.
+    pub const fn is_killed(self) -> bool {
+        matches!(self, Self::Cancelled | Self::Timeout | Self::NodeFail | Self::OutOfMemory | Self::Preempted)
+    }
+
     /// The word in tables and files.
     pub const fn word(self) -> &'static str {
         match self {

@@ -188,6 +188,12 @@ fn element_reason(key: JobKey, state: JobState, told: Option<&Told>, exit: Optio
 fn run_state(manifest: Option<&RunManifest>, element: Option<&ElementNow>) -> (&'static str, Option<String>) {
     // whoever died with its run has written no end
     let by_itself = manifest.filter(|manifest| !manifest.is_abandoned());
+    let is_complete = by_itself.is_some_and(|manifest| manifest.state == RunState::Complete);
+    if let Some(element) =
+        element.filter(|element| !is_complete && element.state.is_killed() && is_of(manifest, element))
+    {
+        return (element.state.word(), killed_with(manifest, element));
+    }
     match by_itself.map(|manifest| manifest.state) {
         Some(RunState::Complete) => return ("complete", None),
         Some(RunState::Failed)
@@ -211,6 +217,20 @@ fn run_state(manifest: Option<&RunManifest>, element: Option<&ElementNow>) -> (&
         JobState::Completed => ("failed", element.why_not()),
         ended => (ended.word(), element.why_not()),
     }
+}
+
+/// Why a run is not complete whose element was killed. The signal reaches its server too, so that the run may have
+/// seen that one end, and called it a failure of its own.
+fn killed_with(manifest: Option<&RunManifest>, element: &ElementNow) -> Option<String> {
+    let why = element.why_not()?;
+    let manifest = manifest.filter(|manifest| manifest.state == RunState::Failed);
+    let own = manifest.and_then(|manifest| manifest.reason.as_deref()).and_then(|reason| reason.lines().next());
+    Some(match own {
+        // the last job has put both together already
+        Some(own) if own.starts_with(&why) => own.to_owned(),
+        Some(own) => format!("{why}; before that: {own}"),
+        None => why,
+    })
 }
 
 /// Whether a run was begun by this element, and not by an earlier one.

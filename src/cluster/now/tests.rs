@@ -113,6 +113,11 @@ fn a_run_whose_element_died_says_how() {
     assert_eq!(words(&found), ["cancelled", "timeout", "node_fail"]);
     assert_eq!(found[0].1, "its Slurm element 12_0 was cancelled");
     assert_eq!(found[1].1, "its Slurm element 12_1 reached its time limit");
+    let lost = [("a/A/c1", manifest(RunState::Failed, 0, true, Some("the server ended (signal: 15)\nits log")))];
+    let both = "its Slurm element 12_0 was cancelled; before that: the server ended (signal: 15)";
+    assert_eq!(states(&slurm, &lost, &[], None)[0], ("cancelled".to_owned(), both.to_owned()));
+    let told = [("a/A/c1", manifest(RunState::Failed, 0, false, Some(both)))];
+    assert_eq!(states(&slurm, &told, &[], None)[0], ("cancelled".to_owned(), both.to_owned()));
     let abandoned = [("a/A/c1", manifest(RunState::Failed, 0, false, Some("its Slurm element 12_0 was cancelled")))];
     assert_eq!(states(&slurm, &abandoned, &[], None), found, "the same after the results were put together");
 }

@@ -37,7 +37,7 @@ pub(super) fn merge(args: &SubmitArgs, planned: &Planned, ui: Ui) -> Result<Exit
     }
     looked.remember(&cluster)?;
     for run in &plan.runs {
-        close(&dir, run, looked.now.element_of(&run.id))?;
+        close(&dir, run, looked.now.element_of(&run.id), looked.why_not(run))?;
     }
     run::put_together(&run_args, ui, planned, &|run| looked.why_not(run))
 }
@@ -75,12 +75,17 @@ impl Looked {
 }
 
 /// Says in a run that died with its element why; what it got to is kept and not counted.
-fn close(dir: &ResultsDir, run: &RunPlan, element: Option<&ElementNow>) -> Result<(), Failure> {
-    let Some((element, why)) = element.and_then(|element| Some((element, element.why_not()?))) else { return Ok(()) };
+fn close(dir: &ResultsDir, run: &RunPlan, element: Option<&ElementNow>, why: String) -> Result<(), Failure> {
+    let Some(element) = element.filter(|element| element.state.has_ended()) else { return Ok(()) };
     let folder = dir.run(&run.id);
     let Some(mut manifest) = folder.read_manifest()? else { return Ok(()) };
     let is_of = manifest.server.slurm.as_ref().is_some_and(|slurm| slurm.name() == element.job);
-    if is_of && matches!(manifest.state, RunState::Running | RunState::Interrupted) {
+    let died = match manifest.state {
+        RunState::Running | RunState::Interrupted => true,
+        RunState::Failed => element.state.is_killed() && !manifest.is_abandoned(),
+        RunState::Complete => false,
+    };
+    if is_of && died {
         manifest.state = RunState::Failed;
         manifest.reason = Some(why);
         manifest.ended_at = None;

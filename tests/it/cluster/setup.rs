@@ -92,7 +92,7 @@ impl Cluster {
     /// Ends slurmctld and starts it again.
     pub(super) fn restart_controller(&self) {
         let script = "pid=$(cat pid/slurmctld); kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.2; done; sleep 2; \
-                      PATH=$PATH:/usr/sbin exec slurmctld -f slurm.conf";
+                      PATH=$PATH:/usr/sbin exec slurmctld -f $PWD/slurm.conf";
         let status = Command::new("sh").args(["-c", script]).current_dir(self.state.path()).status().unwrap();
         assert!(status.success());
     }
