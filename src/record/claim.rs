@@ -355,7 +355,7 @@ mod tests {
             let left = loop {
                 match run.claim(manifest(RunState::Running)).unwrap() {
                     Claimed::Ours(run) => break run,
-                    Claimed::Taken(_) | Claimed::Doubtful(_) => std::thread::yield_now(),
+                    Claimed::Taken(_) | Claimed::Doubtful(_) | Claimed::Complete => std::thread::yield_now(),
                 }
             };
             drop(left);

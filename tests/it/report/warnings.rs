@@ -288,7 +288,7 @@ fn unreadable_records() -> Case {
 
 #[test]
 fn every_warning_fires_at_its_threshold_and_not_below() {
-    let cases: [fn() -> Case; 14] = [
+    let cases: [fn() -> Case; 17] = [
         few_requests,
         below_cap,
         client_bound,
