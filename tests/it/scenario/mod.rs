@@ -276,7 +276,9 @@ fn init_writes_a_scenario_that_loads_and_overwrites_only_when_forced() {
 #[test]
 fn committed_schemas_are_what_the_tool_prints() {
     let update = std::env::var_os("OMNI_BENCH_UPDATE").is_some();
-    for name in ["scenario", "record", "summary", "table", "folders", "trend"] {
+    for name in
+        ["scenario", "record", "summary", "table", "folders", "trend", "baseline", "verdict", "comparison", "status"]
+    {
         let printed = Folder::with(&[]).run(&["schema", name]).stdout;
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{name}.schema.json"));
         if update {
