@@ -1,5 +1,5 @@
 //! Faults on purpose: which requests meet which (`rules`, pure and seeded), where in an exchange they sit (`call`),
-//! and one file per family that commits them. [`commit`] stands before all handlers, which know nothing of it.
+//! and one file per family that commits them. [`commit()`] stands before all handlers, which know nothing of it.
 //!
 //! A fault is drawn by a call that asks for media. One that can sit at several calls of a video job (its creation,
 //! its state, its content) sits there in turn; one that a call cannot meet is not committed. A fault at a job's
