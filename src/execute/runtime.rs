@@ -9,11 +9,6 @@ use tokio::runtime::{Builder, Runtime};
 /// # Errors
 /// When the system gives no threads.
 pub fn runtime() -> io::Result<Runtime> {
-    match std::env::var("OB_RT").as_deref() {
-        Ok("0") => return Builder::new_current_thread().enable_all().build(),
-        Ok(n) => return Builder::new_multi_thread().worker_threads(n.parse().unwrap_or(2)).enable_all().build(),
-        Err(_) => {}
-    }
     Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |cores| cores.get().max(2)))
         .enable_all()
