@@ -195,27 +195,8 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
-    use crate::record::{CreatedJob, Journal, Look, MANIFEST_FORMAT, ResultsDir, ServerFacts};
-
-    fn manifest(state: RunState) -> RunManifest {
-        RunManifest {
-            format: MANIFEST_FORMAT,
-            id: "v/A/c1".into(),
-            key: "key".into(),
-            plan_hash: "hash".into(),
-            state,
-            reason: None,
-            attempt: 0,
-            claim: Claim { host: "here".into(), pid: 7, at: "2026-11-30T16:19:00Z".into() },
-            started_at: None,
-            ended_at: None,
-            server: ServerFacts::default(),
-            model: "m".into(),
-            simulated: false,
-            speed: 1.0,
-            client: None,
-        }
-    }
+    use crate::record::manifest::sample as manifest;
+    use crate::record::{CreatedJob, Journal, Look, ResultsDir};
 
     fn ours(claimed: Claimed) -> ClaimedRun {
         match claimed {

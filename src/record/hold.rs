@@ -86,27 +86,7 @@ fn is_within(_held: &fs_err::File, _run: &RunDir) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{MANIFEST_FORMAT, ServerFacts};
-
-    fn manifest(state: RunState) -> RunManifest {
-        RunManifest {
-            format: MANIFEST_FORMAT,
-            id: "v/A/c1".into(),
-            key: "key".into(),
-            plan_hash: "hash".into(),
-            state,
-            reason: None,
-            attempt: 0,
-            claim: Claim { host: "here".into(), pid: 7, at: "2026-11-30T16:19:00Z".into() },
-            started_at: None,
-            ended_at: None,
-            server: ServerFacts::default(),
-            model: "m".into(),
-            simulated: false,
-            speed: 1.0,
-            client: None,
-        }
-    }
+    use crate::record::manifest::sample as manifest;
 
     #[test]
     fn without_locks_a_dead_process_of_this_host_is_gone_and_a_living_one_is_watched() {

@@ -94,3 +94,25 @@ impl RunManifest {
         matches!(self.state, RunState::Failed) && self.ended_at.is_none()
     }
 }
+
+/// A manifest for the tests of this module's neighbours.
+#[cfg(test)]
+pub(super) fn sample(state: RunState) -> RunManifest {
+    RunManifest {
+        format: MANIFEST_FORMAT,
+        id: "v/A/c1".into(),
+        key: "key".into(),
+        plan_hash: "hash".into(),
+        state,
+        reason: None,
+        attempt: 0,
+        claim: Claim { host: "here".into(), pid: 7, at: "2026-11-30T16:19:00Z".into() },
+        started_at: None,
+        ended_at: None,
+        server: ServerFacts::default(),
+        model: "m".into(),
+        simulated: false,
+        speed: 1.0,
+        client: None,
+    }
+}
