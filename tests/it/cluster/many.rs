@@ -25,7 +25,8 @@ fn sixteen_elements_run_eight_at_a_time_and_a_restart_of_slurmctld_loses_nothing
         let (running, pending, completed) = (of("running"), of("pending"), of("completed"));
         assert!(running <= 8, "{now}");
         most = most.max(running);
-        if !restarted && completed > 0 && pending > 0 && running > 0 {
+        // The elements of one wave may all end between two looks: what runs while others wait is the middle.
+        if !restarted && pending > 0 && running > 0 {
             cluster.restart_controller();
             println!("slurmctld restarted with {completed} completed, {running} running and {pending} pending");
             restarted = true;
