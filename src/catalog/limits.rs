@@ -28,6 +28,8 @@ pub const DATASET_LINE: usize = 64 << 20;
 pub const JOURNAL_LINE: usize = 16 << 20;
 /// Bytes of all files of a dataset (`dataset_bytes`).
 pub const DATASET_BYTES: u64 = 1 << 30;
+/// Bytes of a JSON file of a results folder (`json_bytes`); the plan of a hundred thousand runs has a tenth of it.
+pub const JSON_BYTES: u64 = 1 << 30;
 /// Runs of a plan (`runs`).
 pub const MOST_RUNS: u128 = 100_000;
 /// Bytes of one part of a reply that is held until it is whole, such as the index of a video. With what

@@ -31,6 +31,8 @@ pub struct Limits {
     pub line_length: LineLength,
     /// All files of a dataset together.
     pub dataset_bytes: ByteSize,
+    /// A JSON file of a results folder.
+    pub json_bytes: ByteSize,
     /// A scenario file.
     pub scenario_bytes: ByteSize,
     /// Redirects of one exchange, all within the server's origin.
@@ -91,6 +93,7 @@ impl Limits {
             },
             line_length: LineLength { dataset: size(limits::DATASET_LINE), journal: size(limits::JOURNAL_LINE) },
             dataset_bytes: ByteSize::from(limits::DATASET_BYTES),
+            json_bytes: ByteSize::from(limits::JSON_BYTES),
             scenario_bytes: size(limits::SCENARIO_BYTES),
             redirects: limits::MOST_REDIRECTS,
             poll_errors: limits::MOST_POLL_ERRORS,

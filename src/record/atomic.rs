@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::catalog::limits::{JSON_BYTES, json_words};
+
 use super::ReadError;
 
 /// Replaces the file at `path` by one with these bytes, which are on disk when this returns.
@@ -36,10 +38,24 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
 
 /// Reads a JSON file; `None` when it does not exist.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReadError> {
+    let wrong = |message: String| ReadError::Json { path: path.to_owned(), message };
+    let facts = match fs_err::metadata(path) {
+        Ok(facts) => facts,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ReadError::Io(error)),
+    };
+    // a pipe or a device would never end
+    if !facts.is_file() {
+        return Err(wrong("it is not a regular file".into()));
+    }
+    if facts.len() > JSON_BYTES {
+        return Err(wrong(format!(
+            "it has {} MiB; the most that is read is 1 GiB (limit `json_bytes`)",
+            facts.len() >> 20
+        )));
+    }
     match fs_err::read(path) {
-        Ok(bytes) => serde_json::from_slice(&bytes)
-            .map(Some)
-            .map_err(|source| ReadError::Json { path: path.to_owned(), message: source.to_string() }),
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| wrong(json_words(&error))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(ReadError::Io(error)),
     }
@@ -127,5 +143,17 @@ mod tests {
         assert_eq!(read_json::<u32>(&path).unwrap(), Some(7));
         fs_err::write(&path, "{").unwrap();
         assert!(read_json::<u32>(&path).unwrap_err().to_string().contains("run.json"));
+    }
+
+    #[test]
+    fn what_is_too_large_or_no_file_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.json");
+        // a hole takes no room on the disk
+        fs_err::File::create(&path).unwrap().set_len(JSON_BYTES + 1).unwrap();
+        let error = read_json::<u32>(&path).unwrap_err().to_string();
+        assert!(error.ends_with("it has 1024 MiB; the most that is read is 1 GiB (limit `json_bytes`)"), "{error}");
+        let error = read_json::<u32>(folder.path()).unwrap_err().to_string();
+        assert!(error.ends_with("it is not a regular file"), "{error}");
     }
 }
