@@ -76,9 +76,12 @@ fn names(document: &Node) -> Vec<Problem> {
     for (path, node) in document.matching(&["name"]) {
         problems.extend(node.text().and_then(|text| safe(text).err()).map(|message| Problem::value(path, message)));
     }
+    let mut datasets: Vec<String> = Vec::new();
     for (path, _) in document.matching(&["datasets", "*"]) {
         let Some(Segment::Key(name)) = path.segments().last() else { continue };
         problems.extend(safe(name).err().map(|message| Problem::key(path.clone(), message)));
+        problems.extend(folder_of_another(name, &datasets).map(|message| Problem::key(path.clone(), message)));
+        datasets.push(name.clone());
     }
     for list in NAMED_LISTS {
         let pattern: Vec<&str> = list.iter().copied().chain(["*"]).collect();
@@ -97,11 +100,19 @@ fn names(document: &Node) -> Vec<Problem> {
             } else if let Some((_, first)) = seen.iter().find(|(known, _)| *known == name) {
                 problems.push(Problem::value(here, format!("the name `{name}` is already that of `{first}`")));
             } else {
+                let known: Vec<&str> = seen.iter().map(|(known, _)| *known).collect();
+                problems.extend(folder_of_another(name, &known).map(|message| Problem::value(here, message)));
                 seen.push((name, path));
             }
         }
     }
     problems
+}
+
+/// Names become folders, and some file systems do not tell `a` from `A`.
+fn folder_of_another(name: &str, known: &[impl AsRef<str>]) -> Option<String> {
+    let other = known.iter().map(AsRef::as_ref).find(|known| *known != name && known.eq_ignore_ascii_case(name))?;
+    Some(format!("`{name}` and `{other}` differ by case only, and would share a folder where case does not count"))
 }
 
 /// A server's address: scheme, host and port, nothing else.
