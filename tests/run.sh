@@ -63,6 +63,9 @@ cargo deny --offline check licenses bans sources
 step "doctests"
 cargo test --locked --doc --quiet
 
+step "fuzzing, for a bounded time"
+bash tests/fuzz.sh
+
 step "tests"
 heavy=(crash:: faults:: cluster::)
 skipped=()
