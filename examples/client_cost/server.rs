@@ -45,7 +45,7 @@ pub(crate) struct Null {
 impl Null {
     pub(crate) fn start(binary: &Path) -> Outcome<Self> {
         let mut child = Command::new(binary)
-            .args(["simulate", "--null", "--port", "0", "--model", MODEL])
+            .args(["simulate", "--null", "--detailed", "--port", "0", "--model", MODEL])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -280,6 +280,9 @@ pub struct SimulateArgs {
     /// Answer at once from prepared bodies, without a cost model.
     #[arg(long)]
     pub null: bool,
+    /// Draw PNG pictures that compress no better than photographs, so that replies are as large as real ones.
+    #[arg(long)]
+    pub detailed: bool,
     /// Commit a fault for a share of the requests, like `stall=0.01`, or for all of them; may be given often. The
     /// kinds are the keys of `[simulator.faults]`.
     #[arg(long = "fault", value_name = "KIND[=RATE]")]

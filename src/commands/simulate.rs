@@ -56,6 +56,7 @@ fn settings(args: &SimulateArgs, serve_flags: &[String], ui: Ui) -> Result<Setti
     settings.noise = args.noise.unwrap_or(settings.noise);
     settings.seed = args.seed;
     settings.null = args.null;
+    settings.detailed = args.detailed;
     add_faults(&mut settings, args).map_err(|message| refuse(&message, ui))?;
     apply(&mut settings, serve_flags, ui)?;
     settings.check().map_err(|message| refuse(&message, ui))?;
@@ -157,6 +158,7 @@ fn lay_over(args: &mut SimulateArgs, late: SimulateArgs, matches: &ArgMatches) {
         noise,
         seed,
         null,
+        detailed,
         faults,
         chaos,
         scenario,
@@ -173,6 +175,7 @@ fn lay_over(args: &mut SimulateArgs, late: SimulateArgs, matches: &ArgMatches) {
         args.seed = seed;
     }
     args.null |= null;
+    args.detailed |= detailed;
     args.chaos |= chaos;
     args.faults.extend(faults);
     args.model = model.or(args.model.take());

@@ -21,7 +21,7 @@ mod video_write;
 pub use image_decode::{Soundness, decode_image, decode_pixels, inspect_image};
 pub use image_extent::check_image;
 pub use image_probe::ImageProbe;
-pub use image_write::{write_drifted_image, write_image};
+pub use image_write::{write_detailed_png, write_drifted_image, write_image};
 pub use pixels::Pixels;
 pub use types::{ImageFormat, ImageInfo, MediaError, VideoInfo};
 pub use video_probe::VideoProbe;

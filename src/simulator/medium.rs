@@ -3,7 +3,20 @@
 use bytes::Bytes;
 
 use super::random;
-use crate::media::{ImageFormat, MediaError, write_drifted_image, write_drifted_video, write_image, write_video};
+use crate::media::{
+    ImageFormat, MediaError, write_detailed_png, write_drifted_image, write_drifted_video, write_image, write_video,
+};
+
+/// What is seen on a medium besides what its seed decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A few colours.
+    Plain,
+    /// The same, so far off.
+    Drifted(u64),
+    /// Every pixel of a PNG another colour; other formats and videos are plain.
+    Detailed,
+}
 
 /// Pictures or a video to be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,18 +48,19 @@ pub(crate) enum Medium {
 }
 
 impl Medium {
-    /// Encodes it; the seed decides what is on it, the drift how far its colours are off.
+    /// Encodes it; the seed decides what is on it.
     ///
     /// # Errors
     /// What the encoder cannot write, such as a video of odd size.
-    pub(crate) fn encode(&self, seed: u64, drift: Option<u64>) -> Result<Vec<Bytes>, MediaError> {
+    pub(crate) fn encode(&self, seed: u64, look: Look) -> Result<Vec<Bytes>, MediaError> {
         match *self {
             Self::Pictures { format, width, height, count, text } => (0..count)
                 .map(|index| {
                     let seed = random::nth(seed, u64::from(index));
-                    let picture = match drift {
-                        None => write_image(format, width, height, seed)?,
-                        Some(drift) => write_drifted_image(format, width, height, seed, drift)?,
+                    let picture = match look {
+                        Look::Drifted(drift) => write_drifted_image(format, width, height, seed, drift)?,
+                        Look::Detailed if format == ImageFormat::Png => write_detailed_png(width, height, seed)?,
+                        Look::Plain | Look::Detailed => write_image(format, width, height, seed)?,
                     };
                     Ok(if text {
                         Bytes::from(base64_simd::STANDARD.encode_to_string(picture))
@@ -56,9 +70,9 @@ impl Medium {
                 })
                 .collect(),
             Self::Video { width, height, frames, fps } => {
-                let video = match drift {
-                    None => write_video(width, height, frames, f64::from(fps), seed),
-                    Some(drift) => write_drifted_video(width, height, frames, f64::from(fps), seed, drift),
+                let video = match look {
+                    Look::Drifted(drift) => write_drifted_video(width, height, frames, f64::from(fps), seed, drift),
+                    Look::Plain | Look::Detailed => write_video(width, height, frames, f64::from(fps), seed),
                 };
                 video.map(|video| vec![Bytes::from(video)])
             }

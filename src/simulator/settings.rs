@@ -73,6 +73,8 @@ pub struct Settings {
     pub seed: u64,
     /// Answer at once, without a cost model.
     pub null: bool,
+    /// Draw PNG pictures that compress no better than photographs.
+    pub detailed: bool,
     /// Faults to commit.
     pub faults: Vec<FaultRule>,
 }
@@ -92,6 +94,7 @@ impl Default for Settings {
             noise: 0.0,
             seed: 42,
             null: false,
+            detailed: false,
             faults: Vec::new(),
         }
     }

@@ -14,7 +14,7 @@ use super::engine::{Clock, Engine};
 use super::faults::Faults;
 use super::fields::Fields;
 use super::jobs::Jobs;
-use super::medium::Medium;
+use super::medium::{Look, Medium};
 use super::random;
 use super::reply::Refusal;
 use super::schedule::{Policy, Times};
@@ -208,16 +208,20 @@ impl App {
     async fn encoded_ahead(&self, medium: Medium, seed: u64) -> Result<Vec<Bytes>, Refusal> {
         let share = medium.megabytes().min(AHEAD_MB);
         let _held = self.ahead.acquire_many(share).await.map_err(|_| Refusal::stopped())?;
-        let drift = self.drift(seed);
-        match off_loop(move || medium.encode(seed, drift)).await? {
+        let look = self.look(seed);
+        match off_loop(move || medium.encode(seed, look)).await? {
             Ok(media) => Ok(media),
             Err(error) => Err(Refusal::internal(error.to_string())),
         }
     }
 
-    /// What a cache moves the colours of a picture by: the same for the same cache and seed.
-    fn drift(&self, seed: u64) -> Option<u64> {
-        self.settings.cache_backend.as_deref().map(|name| random::nth(random::of_text(name), seed))
+    /// How pictures look. What a cache moves their colours by is the same for the same cache and seed.
+    fn look(&self, seed: u64) -> Look {
+        match self.settings.cache_backend.as_deref() {
+            Some(name) => Look::Drifted(random::nth(random::of_text(name), seed)),
+            None if self.settings.detailed => Look::Detailed,
+            None => Look::Plain,
+        }
     }
 
     /// The same medium for everybody who asks for its like.
@@ -229,7 +233,7 @@ impl App {
             return Ok(media);
         }
         let seed = self.settings.seed;
-        let media = medium.encode(seed, self.drift(seed)).map_err(|error| Refusal::internal(error.to_string()))?;
+        let media = medium.encode(seed, self.look(seed)).map_err(|error| Refusal::internal(error.to_string()))?;
         if let Ok(mut kept) = self.prepared.lock() {
             if kept.len() >= PREPARED {
                 kept.remove(0);

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::media::write_image;
+use crate::media::{write_detailed_png, write_image};
 
 const PNG_1X1: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mOoBwAAgQCAfhwpxwAAAABJRU5ErkJggg==";
 const PNG_4X3: &str =
@@ -193,5 +193,8 @@ proptest! {
             prop_assert_eq!(probe(&file), Ok(is(format, width, height)));
             prop_assert_eq!(crate::media::decode_image(&file), Ok(is(format, width, height)));
         }
+        let file = write_detailed_png(width, height, seed).unwrap();
+        prop_assert_eq!(crate::media::decode_image(&file), Ok(is(ImageFormat::Png, width, height)));
+        prop_assert!(file.len() as u64 > u64::from(width) * u64::from(height) * 3, "{} bytes", file.len());
     }
 }

@@ -34,13 +34,21 @@ pub fn write_drifted_image(
     write(format, width, height, Seeded::drifting(seed, drift))
 }
 
-fn write(format: ImageFormat, width: u32, height: u32, seeded: Seeded) -> Result<Vec<u8>, MediaError> {
+/// A PNG of this size whose every pixel has another colour, so that it compresses as little as a photograph does.
+pub fn write_detailed_png(width: u32, height: u32, seed: u64) -> Result<Vec<u8>, MediaError> {
+    let (width, height) = sides(width, height)?;
+    Ok(png::write_detailed(width, height, Seeded::new(seed)))
+}
+
+fn sides(width: u32, height: u32) -> Result<(u16, u16), MediaError> {
     let side = |pixels: u32| u16::try_from(pixels).ok().filter(|pixels| (1..=LONGEST_SIDE).contains(pixels));
-    let (Some(width), Some(height)) = (side(width), side(height)) else {
-        return Err(MediaError(format!(
-            "cannot write a picture of {width}x{height}: sides must be 1 to {LONGEST_SIDE} pixels"
-        )));
-    };
+    side(width).zip(side(height)).ok_or_else(|| {
+        MediaError(format!("cannot write a picture of {width}x{height}: sides must be 1 to {LONGEST_SIDE} pixels"))
+    })
+}
+
+fn write(format: ImageFormat, width: u32, height: u32, seeded: Seeded) -> Result<Vec<u8>, MediaError> {
+    let (width, height) = sides(width, height)?;
     Ok(match format {
         ImageFormat::Png => png::write(width, height, seeded),
         ImageFormat::Jpeg => jpeg::write(width, height, seeded),

@@ -8,19 +8,40 @@ use crate::media::crc32::crc32;
 use crate::media::seeded::Seeded;
 
 /// Row filters (PNG specification, section 9.2).
+const AS_IS: u8 = 0;
 const SUB: u8 = 1;
 const UP: u8 = 2;
 /// Bytes per pixel.
 const RGB: usize = 3;
 
 pub(super) fn write(width: u16, height: u16, seeded: Seeded) -> Vec<u8> {
+    file(width, height, &data(width.into(), &grid(width.into(), height.into(), seeded)))
+}
+
+/// Every pixel another colour, so that the file has about as many bytes as the picture has colour values.
+pub(super) fn write_detailed(width: u16, height: u16, mut seeded: Seeded) -> Vec<u8> {
+    let mut stream = Zlib::new();
+    for _ in 0..height {
+        stream.byte(AS_IS);
+        let mut left = usize::from(width) * RGB;
+        while left > 0 {
+            let bytes = seeded.bytes();
+            let taken = left.min(bytes.len());
+            bytes.into_iter().take(taken).for_each(|byte| stream.byte(byte));
+            left -= taken;
+        }
+    }
+    file(width, height, &stream.finish())
+}
+
+fn file(width: u16, height: u16, data: &[u8]) -> Vec<u8> {
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
     let mut header = Vec::new();
     header.extend(u32::from(width).to_be_bytes());
     header.extend(u32::from(height).to_be_bytes());
     header.extend([8, 2, 0, 0, 0]); // bits a channel, RGB, deflate, the usual filters, not interlaced
     chunk(&mut file, *b"IHDR", &header);
-    chunk(&mut file, *b"IDAT", &data(width.into(), &grid(width.into(), height.into(), seeded)));
+    chunk(&mut file, *b"IDAT", data);
     chunk(&mut file, *b"IEND", &[]);
     file
 }
