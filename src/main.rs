@@ -7,6 +7,11 @@ use omni_bench::cli::Cli;
 use omni_bench::exit::Exit;
 use omni_bench::server::WATCHDOG_WORD;
 
+/// `benches/README.md` says what it saves.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == WATCHDOG_WORD) {
         omni_bench::server::watch(std::io::stdin().lock());

@@ -22,6 +22,11 @@ use std::process::ExitCode;
 
 use table::Table;
 
+/// What the tool itself has.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Everything here fails with words.
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 

@@ -9,6 +9,7 @@ pub mod limits;
 mod metric;
 mod outcome;
 mod parallel;
+pub mod schemas;
 mod table;
 mod task;
 

@@ -30,6 +30,7 @@ mod stored;
 mod ui;
 mod validate;
 
+pub use schema::generated as generated_schema;
 pub use ui::Ui;
 
 use crate::cli::{Cli, Command};

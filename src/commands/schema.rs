@@ -3,6 +3,7 @@
 use schemars::{Schema, schema_for};
 
 use super::Ui;
+use crate::catalog::schemas;
 use crate::cli::{SchemaArgs, SchemaName};
 use crate::cluster::Now;
 use crate::exit::Exit;
@@ -14,7 +15,23 @@ use crate::scenario::Scenario;
 use crate::summarize::Results;
 
 pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
-    let schema: Schema = match args.name {
+    ui.print(match args.name {
+        SchemaName::Scenario => schemas::SCENARIO,
+        SchemaName::Record => schemas::RECORD,
+        SchemaName::Summary => schemas::SUMMARY,
+        SchemaName::Table => schemas::TABLE,
+        SchemaName::Folders => schemas::FOLDERS,
+        SchemaName::Trend => schemas::TREND,
+        SchemaName::Baseline => schemas::BASELINE,
+        SchemaName::Verdict => schemas::VERDICT,
+        SchemaName::Comparison => schemas::COMPARISON,
+        SchemaName::Status => schemas::STATUS,
+    })
+}
+
+/// A schema as its types have it, which the one in the repository must equal.
+pub fn generated(name: SchemaName) -> String {
+    let schema: Schema = match name {
         SchemaName::Scenario => schema_for!(Scenario),
         SchemaName::Record => schema_for!(Record),
         SchemaName::Summary => schema_for!(Results),
@@ -26,5 +43,5 @@ pub(super) fn run(args: &SchemaArgs, ui: Ui) -> Exit {
         SchemaName::Comparison => schema_for!(ComparisonJson),
         SchemaName::Status => schema_for!(Now),
     };
-    ui.print(&format!("{:#}\n", schema.as_value()))
+    format!("{:#}\n", schema.as_value())
 }

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use http::HeaderMap;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
-use reqwest::Response;
 
 use crate::endpoint::{JobReader, Judge, Reply};
 
 use super::client::{Call, Client};
 use super::clock::Clock;
 use super::fault::Fault;
+use super::transport::Response;
 
 /// What takes a reply's body as it arrives.
 pub(crate) trait Sink {

@@ -1,21 +1,16 @@
 //! The HTTP client of a run: pooled connections up to the cap, no redirects but our own, no retries
 //! but our own, no time limits but the plan's.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, LOCATION};
-use hyper::body::{Frame, SizeHint};
-use reqwest::{Method, Response, StatusCode, redirect, retry};
+use http::header::LOCATION;
+use reqwest::{Method, StatusCode};
 use url::Url;
 
 use crate::catalog::ErrorClass;
-use crate::catalog::limits::{MAX_HEADER_BYTES, MAX_HEADERS, MOST_REDIRECTS};
+use crate::catalog::limits::{MAX_HEADER_BYTES, MOST_REDIRECTS};
 use crate::endpoint::Body;
 use crate::plan::EndpointPlan;
 use crate::record::{Redactor, RequestError};
@@ -25,11 +20,8 @@ use super::attempt::Times;
 use super::clock::Clock;
 use super::drive::Target;
 use super::fault::{Fault, is_stale};
-use super::trust::authorities;
+use super::transport::{Address, Response, Transport};
 
-/// Servers close idle connections after five seconds; closing first avoids sending into a closed one.
-const IDLE: Duration = Duration::from_secs(4);
-const JSON: &str = "application/json";
 /// A simulated run divides its limits; a connection is real all the same and gets this long.
 const CONNECT_AT_LEAST: Duration = Duration::from_secs(1);
 
@@ -57,12 +49,12 @@ impl<'a> From<&'a EndpointPlan> for Connect<'a> {
 }
 
 /// A path and its address.
-type Asked = (Box<str>, Url);
+type Asked = (Box<str>, Arc<Address>);
 
 /// A client for one endpoint.
 #[derive(Clone)]
 pub(crate) struct Client {
-    http: reqwest::Client,
+    http: Transport,
     base: Arc<str>,
     /// The address that was asked for last.
     last: Arc<Mutex<Option<Asked>>>,
@@ -76,7 +68,7 @@ pub(crate) struct Client {
 /// One call, before it is sent.
 pub(crate) struct Call<'a> {
     pub(crate) method: Method,
-    pub(crate) url: Url,
+    pub(crate) url: Arc<Address>,
     pub(crate) body: Option<&'a Body>,
 }
 
@@ -90,32 +82,12 @@ impl Call<'_> {
 impl Client {
     /// A client with connections for `cap` requests at once (`None`: any number).
     pub(crate) fn new(connect: Connect<'_>, target: &Target, cap: Option<usize>) -> Result<Self, String> {
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("omni-bench/", env!("CARGO_PKG_VERSION")))
-            .default_headers(target.secrets.headers())
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .tcp_nodelay(true)
-            .http1_max_headers(MAX_HEADERS)
-            .http2_max_header_list_size(u32::try_from(MAX_HEADER_BYTES).unwrap_or(u32::MAX))
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(cap.unwrap_or(usize::MAX));
-        if let Some(limit) = connect.limit.duration() {
+        let limit = connect.limit.duration().map(|limit| {
             let wall = Clock::start(target.speed).wall(limit);
-            builder = builder.connect_timeout(wall.max(CONNECT_AT_LEAST.min(limit)));
-        }
-        builder = match connect.proxy {
-            Some(proxy) => builder.proxy(
-                reqwest::Proxy::all(proxy)
-                    .map_err(|error| format!("the proxy's address is not one: {}", error.without_url()))?,
-            ),
-            None => builder.no_proxy(),
-        };
-        if let Some(file) = connect.ca_file {
-            builder = builder.tls_certs_only(authorities(file)?);
-        }
-        builder = if connect.http2 { builder.http2_prior_knowledge() } else { builder.http1_only() };
-        let http = builder.build().map_err(|error| format!("no HTTP client: {}", error.without_url()))?;
+            wall.max(CONNECT_AT_LEAST.min(limit))
+        });
+        let is_plain = target.url.starts_with("http://");
+        let http = Transport::new(connect, is_plain, target.secrets.headers(), limit, cap)?;
         let base = target.url.trim_end_matches('/').into();
         let redactor = target.secrets.redactor().clone();
         let (last, used) = (Arc::default(), Arc::default());
@@ -125,7 +97,7 @@ impl Client {
     }
 
     /// The address of a path on the server.
-    pub(crate) fn url(&self, path: &str) -> Result<Url, Fault> {
+    pub(crate) fn url(&self, path: &str) -> Result<Arc<Address>, Fault> {
         let wrong = |why: &dyn std::fmt::Display| {
             Fault::failed(RequestError::new(ErrorClass::Connect, format!("the server's address is not a URL: {why}")))
         };
@@ -133,46 +105,52 @@ impl Client {
         if let Some((known, url)) = last.as_ref()
             && **known == *path
         {
-            return Ok(url.clone());
+            return Ok(Arc::clone(url));
         }
         let url = Url::parse(&format!("{}{path}", self.base)).map_err(|error| wrong(&error))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong(&"it is not http or https"));
         }
-        *last = Some((path.into(), url.clone()));
-        Ok(url)
+        let address = Arc::new(Address::new(url).map_err(|error| wrong(&error))?);
+        *last = Some((path.into(), Arc::clone(&address)));
+        Ok(address)
     }
 
     /// The path of an address, for the log: a job's id is the server's word.
-    pub(crate) fn shown(&self, url: &Url) -> String {
-        self.redactor.text(url.path())
+    pub(crate) fn shown(&self, address: &Address) -> String {
+        self.redactor.text(address.url.path())
     }
 
     /// Sends a call, and returns when the head of the final reply is there.
     pub(crate) async fn send(&self, call: &Call<'_>, clock: &Clock, times: &mut Times) -> Result<Response, Fault> {
-        let mut url = call.url.clone();
+        let mut address = Arc::clone(&call.url);
         let mut followed = 0;
         loop {
-            let response = self.attempt(call, &url, clock, times).await?;
+            let response = self.attempt(call, &address, clock, times).await?;
             check_headers(&response)?;
-            let Some(next) = redirect_target(call, &url, &response)? else { return Ok(response) };
+            let Some(next) = redirect_target(call, &address.url, &response)? else { return Ok(response) };
             if followed == MOST_REDIRECTS {
                 return Err(refused(&response, &format!("more than {MOST_REDIRECTS} redirects (limit `redirects`)")));
             }
             followed += 1;
             times.redirected = true;
-            url = next;
+            address = Arc::new(next);
         }
     }
 
-    async fn attempt(&self, call: &Call<'_>, url: &Url, clock: &Clock, times: &mut Times) -> Result<Response, Fault> {
+    async fn attempt(
+        &self,
+        call: &Call<'_>,
+        address: &Address,
+        clock: &Clock,
+        times: &mut Times,
+    ) -> Result<Response, Fault> {
         loop {
-            let request = request(call, url);
             times.sent_us.get_or_insert_with(|| clock.now_us());
             if let Some(slowed) = self.slowed {
                 std::thread::sleep(slowed);
             }
-            match self.http.execute(request).await {
+            match self.http.execute(&call.method, address, call.body).await {
                 Ok(response) => {
                     self.used.store(true, Ordering::Relaxed);
                     return Ok(response);
@@ -194,23 +172,9 @@ fn slowed() -> Option<Duration> {
     std::env::var(SLOW_CLIENT).ok()?.parse().ok().map(Duration::from_millis)
 }
 
-fn request(call: &Call<'_>, url: &Url) -> reqwest::Request {
-    let mut request = reqwest::Request::new(call.method.clone(), url.clone());
-    if let Some(body) = call.body {
-        // most bodies are JSON, whose header value need not be made again and again
-        if body.content_type == JSON {
-            request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
-        } else if let Ok(value) = HeaderValue::from_str(&body.content_type) {
-            request.headers_mut().insert(CONTENT_TYPE, value);
-        }
-        *request.body_mut() = Some(reqwest::Body::wrap(Segments::new(body)));
-    }
-    request
-}
-
 /// Where a reply redirects to, when that is to be followed: only within the origin, and only when
 /// the same call can be sent there.
-fn redirect_target(call: &Call<'_>, from: &Url, response: &Response) -> Result<Option<Url>, Fault> {
+fn redirect_target(call: &Call<'_>, from: &Url, response: &Response) -> Result<Option<Address>, Fault> {
     let follows = match response.status() {
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND | StatusCode::SEE_OTHER => call.method == Method::GET,
@@ -218,11 +182,12 @@ fn redirect_target(call: &Call<'_>, from: &Url, response: &Response) -> Result<O
     };
     let Some(location) = response.headers().get(LOCATION).filter(|_| follows) else { return Ok(None) };
     let target = location.to_str().ok().and_then(|location| from.join(location).ok());
+    let target = target.and_then(|target| Address::new(target).ok());
     let target = target.ok_or_else(|| refused(response, "the reply redirects to something that is no address"))?;
-    if target.origin() == from.origin() {
+    if target.url.origin() == from.origin() {
         return Ok(Some(target));
     }
-    let origin = target.origin().ascii_serialization();
+    let origin = target.url.origin().ascii_serialization();
     Err(refused(response, &format!("the reply redirects to another origin, `{origin}`, which is not followed")))
 }
 
@@ -245,36 +210,4 @@ fn check_headers(response: &Response) -> Result<(), Fault> {
 
 fn refused(response: &Response, message: &str) -> Fault {
     Fault::failed(RequestError::new(ErrorClass::HttpStatus, message).status(response.status().as_u16()))
-}
-
-/// A request body in segments whose total length is known, so that it is never sent chunked.
-struct Segments {
-    rest: std::vec::IntoIter<Bytes>,
-    left: u64,
-}
-
-impl Segments {
-    fn new(body: &Body) -> Self {
-        let segments: Vec<Bytes> = body.segments.iter().filter(|segment| !segment.is_empty()).cloned().collect();
-        Self { rest: segments.into_iter(), left: body.len() }
-    }
-}
-
-impl hyper::body::Body for Segments {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let next = self.rest.next();
-        self.left -= next.as_ref().map_or(0, |segment| segment.len() as u64);
-        Poll::Ready(next.map(|segment| Ok(Frame::data(segment))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.left == 0
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
-    }
 }

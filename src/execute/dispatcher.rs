@@ -237,7 +237,8 @@ impl Dispatcher {
             let Some((prepared, due_us)) = self.waiting.pop_front() else { return };
             let due_us = due_us.or(free_us).unwrap_or_default();
             self.unwritten += 1;
-            self.workers.spawn(work(Arc::clone(&self.ctx), prepared, due_us));
+            // what a request goes through has some kilobytes, which a task would be moved with
+            self.workers.spawn(Box::pin(work(Arc::clone(&self.ctx), prepared, due_us)));
         }
     }
 

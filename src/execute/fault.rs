@@ -1,13 +1,14 @@
 //! Why an exchange did not come to an end: errors of the client library in this tool's classes,
 //! always with words.
 
-use std::error::Error;
 use std::io;
 use std::time::Duration;
 
 use crate::catalog::{ErrorClass, limits};
 use crate::record::{RequestError, Status};
 use crate::units::Span;
+
+use super::transport::WireError;
 
 /// A request that ended without a judged reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Fault {
     }
 
     /// No reply head came.
-    pub(crate) fn send(error: reqwest::Error) -> Self {
+    pub(crate) fn send(error: WireError) -> Self {
         let connect = error.is_connect();
         if error.is_timeout() {
             return Self::censored(
@@ -49,18 +50,17 @@ impl Fault {
                 if connect { "no connection within the connect limit" } else { "no reply in time" },
             );
         }
-        if chain(&error).any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large))
+        if error.chain().any(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse_too_large))
         {
             return Self::failed(RequestError::new(ErrorClass::InvalidResponse, too_many_headers()));
         }
-        let is_connect = connect || error.is_builder();
-        let told = words(error);
+        let told = error.words();
         // the library's name of its own step says nothing to a user
         let told = ["client error (Connect): ", "client error (SendRequest): "]
             .iter()
             .find_map(|step| told.strip_prefix(step))
             .unwrap_or(&told);
-        Self::failed(if is_connect {
+        Self::failed(if connect {
             RequestError::new(ErrorClass::Connect, told)
         } else {
             RequestError::new(ErrorClass::Io, format!("the connection broke before the reply came: {told}"))
@@ -68,9 +68,9 @@ impl Fault {
     }
 
     /// The connection broke inside the reply.
-    pub(crate) fn body(error: reqwest::Error, http_status: u16, received: u64, announced: Option<u64>) -> Self {
+    pub(crate) fn body(error: WireError, http_status: u16, received: u64, announced: Option<u64>) -> Self {
         let of = announced.map(|all| format!(" of {all}")).unwrap_or_default();
-        let message = format!("the reply broke off after {received}{of} bytes: {}", words(error));
+        let message = format!("the reply broke off after {received}{of} bytes: {}", error.words());
         Self::failed(RequestError::new(ErrorClass::Io, message).status(http_status))
     }
 }
@@ -93,10 +93,10 @@ pub(crate) fn limit_text(limit: Option<Duration>) -> String {
 
 /// Whether the connection was gone before a byte of the reply came, as a kept-alive one that the
 /// server has closed in the meantime is.
-pub(crate) fn is_stale(error: &reqwest::Error) -> bool {
+pub(crate) fn is_stale(error: &WireError) -> bool {
     !error.is_connect()
         && !error.is_timeout()
-        && chain(error).any(|cause| {
+        && error.chain().any(|cause| {
             cause
                 .downcast_ref::<hyper::Error>()
                 .is_some_and(|e| e.is_incomplete_message() || e.is_canceled() || e.is_closed())
@@ -107,21 +107,4 @@ pub(crate) fn is_stale(error: &reqwest::Error) -> bool {
                     )
                 })
         })
-}
-
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |&error| error.source())
-}
-
-/// The causes of an error from the outside in, without the address (it may hold credentials) and
-/// without the library's own outermost words when there is a cause.
-fn words(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut parts: Vec<String> =
-        chain(&error).map(ToString::to_string).filter(|text| !text.trim().is_empty()).collect();
-    if parts.len() > 1 {
-        parts.remove(0);
-    }
-    parts.dedup();
-    if parts.is_empty() { "the connection failed without a reason".into() } else { parts.join(": ") }
 }

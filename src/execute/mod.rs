@@ -24,6 +24,7 @@ mod progress;
 mod runtime;
 mod secrets;
 mod stop;
+mod transport;
 mod trust;
 mod worker;
 mod writer;

@@ -1,10 +1,9 @@
 //! What the schema says about a key: which keys stand beside it and which kinds of value it takes.
 
-use schemars::schema_for;
 use serde_json::Value;
 
-use super::model::Scenario;
 use super::node::{Data, Node};
+use crate::catalog::schemas;
 
 /// The scenario's schema, for look-ups.
 pub(super) struct Shapes {
@@ -21,7 +20,8 @@ pub(super) struct Shape<'a> {
 
 impl Shapes {
     pub(super) fn new() -> Self {
-        Self { root: schema_for!(Scenario).to_value() }
+        // a test reads it; what could not be read would be a schema without keys
+        Self { root: serde_json::from_str(schemas::SCENARIO).unwrap_or_default() }
     }
 
     pub(super) fn root(&self) -> Shape<'_> {

@@ -1,17 +1,15 @@
 //! Which keys there are, and a query whose keys are known to be among them.
 
-use schemars::schema_for;
 use serde_json::Value as Json;
 
 use super::aggregate::Aggregate;
 use super::filter::Filter;
 use super::subject::Scope;
-use crate::catalog::{DEGREES, MetricSpec, TableKind, Unit, metric};
+use crate::catalog::{DEGREES, MetricSpec, TableKind, Unit, metric, schemas};
 use crate::diagnostic::nearest;
 use crate::report::number::PLACES;
 use crate::report::official::{SECONDS, degree_header};
 use crate::report::table::Column;
-use crate::summarize::{ClassSummary, Summary};
 
 /// Keys of words and axes, with their headings.
 const WORDS: &[(&str, &str)] = &[
@@ -205,10 +203,10 @@ impl Known {
         known.fixed.extend(words.filter(|key| !matches!(*key, "runs" | "stage_ms.n")).map(str::to_owned));
         known.fixed.extend(DERIVED.iter().filter(|(_, of)| *of == scope).map(|(key, _)| (*key).to_owned()));
         match scope {
-            Scope::Run => known.add_schema(&schema_for!(Summary).to_value()),
+            Scope::Run => known.add_schema("Summary"),
             Scope::Class => {
                 known.fixed.push("class".to_owned());
-                known.add_schema(&schema_for!(ClassSummary).to_value());
+                known.add_schema("ClassSummary");
             }
             Scope::Stage => {
                 let numbers = ["stage", "stage_ms.n", "stage_ms.mean", "stage_ms.p50", "stage_ms.p99"];
@@ -218,8 +216,11 @@ impl Known {
         known
     }
 
-    fn add_schema(&mut self, root: &Json) {
-        self.walk(root, root, "");
+    /// Adds the numbers of a definition of the results' schema.
+    fn add_schema(&mut self, definition: &str) {
+        let root: Json = serde_json::from_str(schemas::SUMMARY).unwrap_or_default();
+        let part = root.pointer(&format!("/$defs/{definition}")).unwrap_or(&Json::Null);
+        self.walk(&root, part, "");
     }
 
     /// Adds the path of every number below this part of the schema.

@@ -17,7 +17,7 @@ pub struct Server {
     pub command: Vec<String>,
     /// `launch` (default) starts the command; `manual` prints it and waits for the server to appear.
     pub mode: Option<ServerMode>,
-    /// Extra environment variables.
+    /// Extra environment variables; `${NAME}` is the value of this tool's own variable, so that keys need not be written.
     pub env: IndexMap<String, String>,
     /// Working directory, relative to this file.
     pub cwd: Option<String>,
