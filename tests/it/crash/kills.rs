@@ -2,7 +2,7 @@
 
 use super::lane::{Dice, Lane, Moment, Tally};
 use super::setup::{IMAGES, VIDEO_MODEL, at, launched, videos};
-use crate::support::Served;
+use crate::support::{Served, figure};
 
 /// Kills of each of the three lanes.
 const KILLS: u32 = 18;
@@ -55,7 +55,7 @@ fn kills_at_random_moments_lose_no_record_and_every_campaign_is_completed() {
     for (name, lane) in ["images", "jobs", "started servers"].iter().zip(&lanes) {
         println!("{name}: {lane:?}");
     }
-    println!("kills survived: {kills}, records lost: {lost}");
+    figure(&format!("kills survived: {kills}, records lost: {lost}"));
     assert_eq!((kills, lost, orphans), (3 * KILLS, 0, 0));
     assert!(sum(&|lane| lane.seen) > 100, "there was something to lose");
 }

@@ -9,8 +9,9 @@ use omni_bench::units::{Limit, Span};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::{Endpoint, Simulated, assert_unharmed, at, figure, run, told};
+use super::{Endpoint, Simulated, assert_unharmed, at, run, told};
 use crate::execute::setup::{Outcome, Setup};
+use crate::support::figure;
 
 /// The places where a fault meets a request, by the call whose reply it spoils; none where it cannot.
 fn places(kind: FaultKind, endpoint: Endpoint) -> &'static [&'static str] {

@@ -103,12 +103,6 @@ async fn run(faults: Vec<FaultRule>, setup: Setup) -> Outcome {
     outcome
 }
 
-/// A figure for people, written past the test runner's capture.
-fn figure(text: &str) {
-    use std::io::Write as _;
-    writeln!(io::stderr(), "{text}").unwrap();
-}
-
 /// How a request ended: status, class and message, flags.
 fn told(record: &Record) -> String {
     let status = serde_json::to_value(record.status).unwrap();

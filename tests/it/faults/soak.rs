@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::figure;
-use crate::support::{Sandbox, Served};
+use crate::support::{Sandbox, Served, figure};
 
 /// Longest that a soak may take on a busy machine; a run that hangs is a failure.
 const PATIENCE: Duration = Duration::from_mins(10);

@@ -131,3 +131,9 @@ impl Drop for Served {
         self.child.wait().unwrap();
     }
 }
+
+/// A figure for people, written past the test runner's capture.
+pub(crate) fn figure(text: &str) {
+    use std::io::Write as _;
+    writeln!(std::io::stderr(), "{text}").unwrap();
+}
