@@ -18,7 +18,8 @@ install_packages() {
 
 missing=()
 command -v ffprobe >/dev/null || missing+=(ffmpeg)
-command -v c++ >/dev/null || missing+=(build-essential)
+# jemalloc is built by make
+{ command -v c++ && command -v make; } >/dev/null || missing+=(build-essential)
 command -v python3 >/dev/null || missing+=(python3)
 python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 command -v pgrep >/dev/null || missing+=(procps)
