@@ -321,3 +321,31 @@ impl hyper::body::Body for Segments {
         SizeHint::with_exact(self.left)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpSocket;
+
+    use super::*;
+    use crate::catalog::ErrorClass;
+    use crate::execute::fault::Fault;
+    use crate::record::Status;
+
+    #[tokio::test]
+    async fn a_connection_that_does_not_come_is_cut_at_the_connect_limit() {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        // room for one connection that nobody accepts; the system answers no other
+        let listener = socket.listen(0).unwrap();
+        let at = listener.local_addr().unwrap();
+        let _waiting = std::net::TcpStream::connect(at).unwrap();
+        let address = Address::new(format!("http://{at}/v1").parse().unwrap()).unwrap();
+        let direct = Direct::new(HeaderMap::new(), Some(Duration::from_millis(50)), 1);
+        let ended = Transport::Direct(Arc::new(direct)).execute(&Method::GET, &address, None).await;
+        let error = ended.err().unwrap();
+        assert!(error.is_connect() && error.is_timeout(), "{error:?}");
+        let fault = Fault::send(error);
+        assert_eq!((fault.status, fault.error.class), (Status::Censored, ErrorClass::Timeout));
+        assert_eq!(fault.error.message, "no connection within the connect limit");
+    }
+}
